@@ -2,6 +2,7 @@
 // The one list of reasons: why a packet was bypassed, dropped, absorbed or not acted on.
 // Adding a line adds the enum value, its text and its counter everywhere.
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace matchrdma {
@@ -68,26 +69,26 @@ enum class Reason : uint8_t {
       kCount
 };
 
-inline constexpr std::array<const char*, static_cast<size_t>(Reason::kCount)> kReasonKeys = {
+inline constexpr std::array<const char*, static_cast<std::size_t>(Reason::kCount)> kReasonKeys = {
     "none",
 #define MATCHRDMA_X(id, key, text) key,
     MATCHRDMA_REASONS(MATCHRDMA_X)
 #undef MATCHRDMA_X
 };
-inline constexpr std::array<const char*, static_cast<size_t>(Reason::kCount)> kReasonTexts = {
+inline constexpr std::array<const char*, static_cast<std::size_t>(Reason::kCount)> kReasonTexts = {
     "none",
 #define MATCHRDMA_X(id, key, text) text,
     MATCHRDMA_REASONS(MATCHRDMA_X)
 #undef MATCHRDMA_X
 };
-constexpr const char* reason_key(Reason r) { return kReasonKeys[static_cast<size_t>(r)]; }
-constexpr const char* reason_text(Reason r) { return kReasonTexts[static_cast<size_t>(r)]; }
+constexpr const char* reason_key(Reason r) { return kReasonKeys[static_cast<std::size_t>(r)]; }
+constexpr const char* reason_text(Reason r) { return kReasonTexts[static_cast<std::size_t>(r)]; }
 
 /// Counter per reason, plain: one per worker.
 struct ReasonCounters {
-  std::array<uint64_t, static_cast<size_t>(Reason::kCount)> n{};
-  void add(Reason r) { ++n[static_cast<size_t>(r)]; }
-  uint64_t operator[](Reason r) const { return n[static_cast<size_t>(r)]; }
+  std::array<uint64_t, static_cast<std::size_t>(Reason::kCount)> n{};
+  void add(Reason r) { ++n[static_cast<std::size_t>(r)]; }
+  uint64_t operator[](Reason r) const { return n[static_cast<std::size_t>(r)]; }
 };
 
 }  // namespace matchrdma

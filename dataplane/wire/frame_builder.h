@@ -33,19 +33,19 @@ struct RoceSpec {
   Psn psn;
   bool ack_req = false, solicited = false, mig_req = true, becn = false, fecn = false;
   uint16_t pkey = 0xffff;
-  uint64_t va = 0;        ///< RETH, AtomicETH
-  uint32_t rkey = 0;      ///< RETH, AtomicETH
-  uint32_t dma_length = 0;  ///< RETH
+  uint64_t va = 0;                     ///< RETH, AtomicETH
+  uint32_t rkey = 0;                   ///< RETH, AtomicETH
+  uint32_t dma_length = 0;             ///< RETH
   uint64_t swap_add = 0, compare = 0;  ///< AtomicETH
   uint64_t atomic_original = 0;        ///< AtomicAckETH
-  uint8_t syndrome = 0;   ///< AETH
-  Msn msn;                ///< AETH
-  uint32_t imm = 0;       ///< ImmDt
-  uint32_t ieth_rkey = 0; ///< IETH
-  uint32_t feth = 0;      ///< FETH: selectivity and placement type
-  uint32_t qkey = 0;      ///< DETH
-  Qpn source_qp;          ///< DETH
-  Bytes payload{};        ///< padded to 4 bytes by the builder
+  uint8_t syndrome = 0;                ///< AETH
+  Msn msn;                             ///< AETH
+  uint32_t imm = 0;                    ///< ImmDt
+  uint32_t ieth_rkey = 0;              ///< IETH
+  uint32_t feth = 0;                   ///< FETH: selectivity and placement type
+  uint32_t qkey = 0;                   ///< DETH
+  Qpn source_qp;                       ///< DETH
+  Bytes payload{};                     ///< padded to 4 bytes by the builder
 };
 
 /// Bytes of the frame that build_roce makes (no FCS; not padded to 60).

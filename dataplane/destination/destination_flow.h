@@ -1,0 +1,112 @@
+#pragma once
+// State of one flow at its destination: what came over the span, what the receiver was given, what it acknowledged.
+// Knows nothing of the sender but what packets and messages tell. PSN bounds are exclusive ends.
+#include <cstdint>
+
+#include "dataplane/base/pooled_ring.h"
+#include "dataplane/base/seq_map.h"
+#include "dataplane/base/token_bucket.h"
+#include "dataplane/flow/ack_template.h"
+#include "dataplane/flow/flow_key.h"
+#include "dataplane/flow/message.h"
+#include "dataplane/flow/outbox.h"
+#include "dataplane/flow/seq_find.h"
+
+namespace matchrdma {
+
+enum class DestState : uint8_t {
+  kIdle,      ///< not opened: forward
+  kOpened,    ///< FLOW_OPEN answered, base unknown: forward
+  kTracking,  ///< base known, barrier not lifted: settle and forward, neither hold nor deduplicate
+  kActive,    ///< lifted: hold, deduplicate, absorb the receiver's ACKs
+  kClosing,   ///< old generation: drop requests until the marker came
+  kPoisoned,
+};
+
+/// One request packet kept until the receiver acknowledged it.
+struct Held {
+  static constexpr uint8_t kReadClass = 1, kAckReq = 2, kAnswered = 4, kDelivered = 8, kEnds = 16;
+  PacketRef packet;
+  Seq psn = 0;
+  uint32_t psns = 1;
+  uint8_t flags = 0;
+  Seq end() const { return psn + psns; }
+  bool has(uint8_t f) const { return (flags & f) != 0; }
+};
+
+/// A READ-class request given to the receiver.
+struct Answering {
+  Seq begin = 0, end = 0, next_response = 0;
+  bool hole = false;
+};
+
+struct EgressGroup;
+
+struct DestinationFlow {
+  struct Pools {
+    ChunkPool<Held> held;
+    ChunkPool<Answering> answering;
+    NodePool nodes;
+  };
+  explicit DestinationFlow(Pools& p) : ring(p.held), beyond(&p.nodes), answering(p.answering) {}
+
+  FlowKey key;
+  Qpn sender_qpn;
+  FlowId id;
+  uint32_t path_mtu = 0;
+  uint32_t index = 0;
+  DestState state = DestState::kIdle;
+  EgressGroup* group = nullptr;
+
+  Seq base = 0;
+  Seq expected = 0;        ///< everything below came over the span
+  Seq delivered_end = 0;   ///< highest PSN given to the receiver + 1
+  Seq acked_end = 0;       ///< the receiver acknowledged everything below
+  PooledRing<Held> ring;   ///< [acked_end, expected) by packet
+  uint64_t deliver_index = 0;
+  Cause redeliver_cause = Cause::kReceiverNak;
+  SeqMap<PacketRef> beyond;  ///< came over the span behind a hole
+  uint64_t held_bytes = 0, beyond_bytes = 0;
+  PooledRing<Answering> answering;
+
+  // The receiver.
+  int64_t msn_real = -1;
+  uint8_t credits = 31;
+  AckTemplate form;
+  bool heard = false;             ///< anything came from the receiver since base
+  uint32_t since_ack_req = 0;
+  uint32_t reacks_due = 0;        ///< forwarded duplicates whose re-ACK may pass
+  Instant rnr_until = Instant::never();
+  Seq rnr_psn = -1;
+  Instant last_progress, last_delivery;
+  uint32_t probes = 0;
+  Seq probed = -1;
+  Instant last_request_out = Instant{-1'000'000'000'000};
+  Instant last_response_out = Instant{-1'000'000'000'000};  ///< READ responses of the reverse flow, same sender
+
+  // Reports to the source.
+  bool report_dirty = false;
+  bool report_now = false;
+  Instant last_report = Instant{-1'000'000'000'000};
+  uint64_t report_seq = 0;
+  uint64_t report_echoed = 0;     ///< newest report the source has seen
+  uint64_t mark_seen = 0;
+
+  uint8_t fault_syndrome = 0;
+  Instant fault_retry_at = Instant::never();  ///< FLOW_FAULT is repeated until answered
+
+  // Closing.
+  bool marker_seen = false;
+  Instant marker_at;
+  FlowId early_marker;
+
+  bool queued = false;
+  DestinationFlow* next_in_group = nullptr;
+  int64_t deficit = 0;
+
+  bool tracking() const { return state == DestState::kTracking || state == DestState::kActive; }
+  /// Index of the held packet that covers `s`; ring.end() if none.
+  uint64_t find(Seq s) const { return find_covering(ring, s); }
+};
+
+}  // namespace matchrdma

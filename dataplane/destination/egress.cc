@@ -1,0 +1,149 @@
+#include "dataplane/destination/egress.h"
+
+#include <algorithm>
+
+#include "dataplane/wire/frame_builder.h"
+
+namespace matchrdma {
+namespace {
+
+constexpr int64_t kQuantum = 9216;
+
+bool eligible(const DestinationFlow& f, const RoleCtx& ctx) {
+  return f.state == DestState::kActive && f.deliver_index < f.ring.end() && f.rnr_until <= ctx.now;
+}
+
+void set_ack_req(PacketRef& packet, const RoleCtx& ctx) {
+  const ParseResult before = parse_frame(packet->bytes());
+  if (before.frame.ack_req() || !make_writable(packet, *ctx.pool)) return;
+  const ParseResult parsed = parse_frame(packet->bytes());
+  rewrite_ack_req(parsed.frame, {packet->data, packet->size}, true);
+}
+
+void remember_answering(DestinationFlow& f, const Held& h, const RoleCtx& ctx) {
+  while (f.answering.size() >= ctx.limits->read_ranges) f.answering.pop_front();
+  if (!f.answering.push_back({h.psn, h.end(), h.psn, false})) ctx.n->reasons.add(Reason::kNoBuffer);
+}
+
+// Senders with rare AckReq would leave us without an answer for ever, so we ask ourselves (H19).
+void ask_where_due(DestinationFlow& f, Held& h, const RoleCtx& ctx) {
+  if (h.has(Held::kAckReq) || h.has(Held::kReadClass)) {
+    f.since_ack_req = 0;
+    return;
+  }
+  const bool last_queued = f.deliver_index + 1 == f.ring.end() && h.has(Held::kEnds);
+  if (++f.since_ack_req < ctx.tuning->dest_ack_every && !last_queued) return;
+  set_ack_req(h.packet, ctx);
+  h.flags |= Held::kAckReq;
+  f.since_ack_req = 0;
+}
+
+uint32_t deliver_one(DestinationFlow& f, const RoleCtx& ctx) {
+  Held& h = f.ring[f.deliver_index];
+  const bool again = h.has(Held::kDelivered);
+  if (again && h.has(Held::kAnswered)) {
+    ++f.deliver_index;  // answered READ-class requests are never repeated
+    return 0;
+  }
+  if (!again) {
+    ask_where_due(f, h, ctx);
+    if (h.has(Held::kReadClass)) remember_answering(f, h, ctx);
+  } else {
+    ++ctx.n->redelivered;
+  }
+  h.flags |= Held::kDelivered;
+  f.delivered_end = std::max(f.delivered_end, h.end());
+  f.last_delivery = f.last_request_out = ctx.now;
+  ++f.deliver_index;
+  const uint32_t bytes = h.packet->size;
+  ctx.out->packet(Side::kLan, again ? f.redeliver_cause : Cause::kFirst, h.packet.share());
+  return bytes;
+}
+
+void push(EgressGroup& g, DestinationFlow& f) {
+  f.queued = true;
+  f.next_in_group = nullptr;
+  if (g.tail != nullptr) {
+    g.tail->next_in_group = &f;
+  } else {
+    g.head = &f;
+  }
+  g.tail = &f;
+}
+
+DestinationFlow& pop(EgressGroup& g) {
+  DestinationFlow& f = *g.head;
+  g.head = f.next_in_group;
+  if (g.head == nullptr) g.tail = nullptr;
+  f.queued = false;
+  return f;
+}
+
+}  // namespace
+
+bool deliver_asking(DestinationFlow& f, PacketRef packet, Cause cause, const RoleCtx& ctx) {
+  set_ack_req(packet, ctx);
+  f.last_request_out = ctx.now;
+  ctx.out->packet(Side::kLan, cause, std::move(packet));
+  return true;
+}
+
+EgressGroup* Egress::group(const GroupKey& key, const RoleCtx& ctx) {
+  for (auto& g : groups_) {
+    if (g->key == key) return g.get();
+  }
+  if (groups_.size() == max_groups_) return nullptr;
+  auto g = std::make_unique<EgressGroup>();
+  g->key = key;
+  g->bucket = TokenBucket(ctx.tuning->egress, ctx.tuning->egress_burst_bytes, ctx.now);
+  g->index = static_cast<uint32_t>(groups_.size());
+  groups_.push_back(std::move(g));
+  return groups_.back().get();
+}
+
+void Egress::serve(EgressGroup& g, const RoleCtx& ctx) {
+  g.bucket.refill(ctx.now);
+  while (g.bucket.open() && g.head != nullptr && ctx.out->has_room()) {
+    DestinationFlow& f = pop(g);
+    ctx.touched->push_back(f.index);
+    f.deficit = std::min(f.deficit + kQuantum, 4 * kQuantum);
+    while (eligible(f, ctx) && f.deficit > 0 && g.bucket.open() && ctx.out->has_room()) {
+      const uint32_t bytes = deliver_one(f, ctx);
+      g.bucket.charge(bytes);
+      f.deficit -= bytes;
+    }
+    if (eligible(f, ctx)) {
+      push(g, f);
+    } else {
+      f.deficit = 0;
+    }
+  }
+  timers_.set(g.index, g.head == nullptr ? Instant::never() : later(g.bucket.opens_at(), ctx.now));
+}
+
+void Egress::offer(DestinationFlow& f, const RoleCtx& ctx) {
+  if (f.queued || !eligible(f, ctx)) return;
+  EgressGroup& g = *f.group;
+  const bool idle = g.head == nullptr;
+  push(g, f);
+  if (idle) serve(g, ctx);
+}
+
+void Egress::run(const RoleCtx& ctx) {
+  while (timers_.earliest() <= ctx.now && ctx.out->has_room()) serve(*groups_[timers_.earliest_owner()], ctx);
+}
+
+void Egress::remove(DestinationFlow& f) {
+  if (!f.queued) return;
+  EgressGroup& g = *f.group;
+  DestinationFlow* before = nullptr;
+  for (DestinationFlow* c = g.head; c != nullptr; before = c, c = c->next_in_group) {
+    if (c != &f) continue;
+    (before == nullptr ? g.head : before->next_in_group) = f.next_in_group;
+    if (g.tail == &f) g.tail = before;
+    f.queued = false;
+    return;
+  }
+}
+
+}  // namespace matchrdma

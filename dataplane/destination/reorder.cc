@@ -1,0 +1,153 @@
+#include "dataplane/destination/reorder.h"
+
+#include <algorithm>
+
+namespace matchrdma {
+namespace {
+
+void count_held(const RoleCtx& ctx, int64_t bytes) {
+  ctx.n->held_bytes += static_cast<uint64_t>(bytes);
+  ctx.n->held_peak = std::max(ctx.n->held_peak, ctx.n->held_bytes);
+}
+
+// The newest are dropped when memory is short: what is older is nearer to delivery, and the source keeps a copy.
+bool memory_allows(const DestinationFlow& f, uint32_t bytes, const RoleCtx& ctx) {
+  const uint64_t limit = ctx.limits->reorder_memory;
+  return ctx.n->held_bytes + bytes <= limit && f.held_bytes + f.beyond_bytes + bytes <= limit / 4;
+}
+
+bool hold(DestinationFlow& f, const Frame& req, Seq psn, PacketRef& packet, const RoleCtx& ctx) {
+  Held h;
+  h.psn = psn;
+  h.psns = psn_count(req, f.path_mtu);
+  if (req.info().read_class) h.flags |= Held::kReadClass;
+  if (req.info().ends_message()) h.flags |= Held::kEnds;
+  if (req.ack_req()) h.flags |= Held::kAckReq;
+  const uint32_t bytes = packet->size;
+  const Seq end = h.end();
+  h.packet = std::move(packet);
+  if (!f.ring.push_back(std::move(h))) return false;
+  f.held_bytes += bytes;
+  count_held(ctx, bytes);
+  f.expected = end;
+  f.report_dirty = true;
+  return true;
+}
+
+void read_again(DestinationFlow& f, Seq psn, PacketRef packet, const RoleCtx& ctx) {
+  for (uint64_t i = f.answering.begin(); i < f.answering.end(); ++i) {
+    Answering& a = f.answering[i];
+    if (psn < a.begin || psn >= a.end) continue;
+    a.next_response = std::min(a.next_response, psn);
+    a.hole = false;
+  }
+  f.last_request_out = ctx.now;
+  ctx.out->packet(Side::kLan, Cause::kReadRetry, std::move(packet));
+}
+
+void below_expected(DestinationFlow& f, const Frame& req, Seq psn, PacketRef packet, const RoleCtx& ctx) {
+  f.report_now = f.report_dirty = true;
+  if (req.info().read_class) {
+    // A retry is answered by the receiver alone; it goes at once (C3). Its first copy was delivered or stands in
+    // the queue before it.
+    read_again(f, psn, std::move(packet), ctx);
+    return;
+  }
+  if (psn >= f.acked_end) {
+    ctx.n->reasons.add(Reason::kSpanDuplicate);
+    return;
+  }
+  // The source forwards a duplicate of what is confirmed when it cannot tell what it was: the receiver acknowledges it
+  // again without executing it (IBA C9-105), and that ACK may pass.
+  ++f.reacks_due;
+  deliver_asking(f, std::move(packet), Cause::kDuplicateForwarded, ctx);
+}
+
+void drain_beyond(DestinationFlow& f, const RoleCtx& ctx) {
+  while (!f.beyond.empty() && f.beyond.begin()->first <= f.expected) {
+    auto node = f.beyond.extract(f.beyond.begin());
+    const Seq psn = node.key();
+    PacketRef p = std::move(node.mapped());
+    f.beyond_bytes -= p->size;
+    count_held(ctx, -int64_t{p->size});
+    const ParseResult parsed = parse_frame(p->bytes());
+    if (psn == f.expected) {
+      if (hold(f, parsed.frame, psn, p, ctx)) continue;
+      ctx.n->reasons.add(Reason::kReorderMemory);
+      return;
+    }
+    if (parsed.frame.info().read_class) read_again(f, psn, std::move(p), ctx);
+  }
+}
+
+void keep_beyond(DestinationFlow& f, Seq psn, PacketRef packet, const RoleCtx& ctx) {
+  const uint32_t bytes = packet->size;
+  if (psn - f.acked_end >= ctx.limits->max_psn_window || !memory_allows(f, bytes, ctx)) {
+    ctx.n->reasons.add(Reason::kReorderMemory);
+    return;
+  }
+  const size_t before = f.beyond.size();
+  f.beyond.try_emplace(f.beyond.end(), psn, std::move(packet));
+  if (f.beyond.size() == before) {
+    ctx.n->reasons.add(Reason::kSpanDuplicate);
+    return;
+  }
+  f.beyond_bytes += bytes;
+  count_held(ctx, bytes);
+  f.report_dirty = true;
+}
+
+// Until the barrier is lifted nothing is held: the packet passes, a copy is remembered as delivered.
+void pass_before_lift(DestinationFlow& f, const Frame& req, Seq psn, PacketRef packet, const RoleCtx& ctx) {
+  if (psn != f.expected) {
+    ctx.out->packet(Side::kLan, psn < f.base ? Cause::kBelowBase : Cause::kBarrier, std::move(packet));
+    return;
+  }
+  const bool first = psn == f.base;
+  PacketRef kept = packet.share();
+  if (hold(f, req, psn, kept, ctx)) {
+    Held& h = f.ring.back();
+    h.flags |= Held::kDelivered;
+    f.deliver_index = f.ring.end();
+    f.delivered_end = h.end();
+    if (h.has(Held::kReadClass)) f.answering.push_back({h.psn, h.end(), h.psn, false});
+  }
+  f.last_delivery = ctx.now;
+  if (first) {
+    deliver_asking(f, std::move(packet), Cause::kFirst, ctx);
+  } else {
+    f.last_request_out = ctx.now;
+    ctx.out->packet(Side::kLan, Cause::kFirst, std::move(packet));
+  }
+}
+
+}  // namespace
+
+void on_request(DestinationFlow& f, const Frame& req, PacketRef packet, Egress& egress, const RoleCtx& ctx) {
+  const Seq psn = unwrap24(req.psn().v, f.expected);
+  if (f.state == DestState::kTracking) {
+    pass_before_lift(f, req, psn, std::move(packet), ctx);
+    return;
+  }
+  if (psn < f.base) {
+    ctx.n->reasons.add(Reason::kBelowBase);
+    ctx.out->packet(Side::kLan, Cause::kBelowBase, std::move(packet));
+    return;
+  }
+  if (psn < f.expected) {
+    below_expected(f, req, psn, std::move(packet), ctx);
+    return;
+  }
+  if (psn > f.expected) {
+    keep_beyond(f, psn, std::move(packet), ctx);
+    return;
+  }
+  if (!memory_allows(f, packet->size, ctx) || !hold(f, req, psn, packet, ctx)) {
+    ctx.n->reasons.add(Reason::kReorderMemory);
+    return;
+  }
+  drain_beyond(f, ctx);
+  egress.offer(f, ctx);
+}
+
+}  // namespace matchrdma

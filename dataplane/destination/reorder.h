@@ -1,0 +1,10 @@
+#pragma once
+// Requests from the span: in order at once, behind a hole kept, twice dropped (PROTOCOL 7, H2, H17).
+#include "dataplane/destination/egress.h"
+
+namespace matchrdma {
+
+/// A request with right ICRC of a tracked flow. Moves `packet` out.
+void on_request(DestinationFlow& f, const Frame& req, PacketRef packet, Egress& egress, const RoleCtx& ctx);
+
+}  // namespace matchrdma

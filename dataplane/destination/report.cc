@@ -1,0 +1,71 @@
+#include "dataplane/destination/report.h"
+
+#include <algorithm>
+
+namespace matchrdma {
+namespace {
+
+Duration repeat_every(const RoleCtx& ctx) { return {std::max((ctx.rtt / 4).ns, Duration::millis(1).ns)}; }
+
+void fill_ranges(const DestinationFlow& f, CustodyAck& a) {
+  a.known_end = INT64_MAX;
+  int nodes = 512;  // bounded work per report; what lies above is told by a later one
+  for (const auto& [psn, packet] : f.beyond) {
+    if (--nodes == 0) {
+      a.known_end = psn;
+      return;
+    }
+    const ParseResult parsed = parse_frame(packet->bytes());
+    const Seq end = psn + psn_count(parsed.frame, f.path_mtu);
+    if (a.ranges > 0 && a.range[a.ranges - 1].end == psn) {
+      a.range[a.ranges - 1].end = end;
+      continue;
+    }
+    if (a.ranges == CustodyAck::kRanges) {
+      a.known_end = psn;
+      return;
+    }
+    a.range[a.ranges++] = {psn, end};
+  }
+}
+
+}  // namespace
+
+void on_mark(DestinationFlow& f, const SentMark& m) {
+  if (m.seq > f.mark_seen) {
+    f.mark_seen = m.seq;
+    // A mark is news to the source only while something is missing or it waits for its own echo.
+    if (m.highest_end > f.expected || !f.beyond.empty()) f.report_dirty = true;
+  }
+  f.report_echoed = std::max(f.report_echoed, m.ack_echo);
+}
+
+void run_report_timer(DestinationFlow& f, const RoleCtx& ctx) {
+  if (report_deadline(f, ctx) > ctx.now) return;
+  CustodyAck a;
+  a.id = f.id;
+  a.seq = ++f.report_seq;
+  a.confirmed_end = f.acked_end;
+  a.received_end = f.expected;
+  fill_ranges(f, a);
+  if (f.msn_real >= 0) {
+    a.msn_known = true;
+    a.msn_real = wire_msn(f.msn_real);
+    a.credits = f.credits;
+  }
+  a.mark_echo = f.mark_seen;
+  a.form = f.form;
+  ctx.out->message(a);
+  f.last_report = ctx.now;
+  f.report_dirty = f.report_now = false;
+}
+
+Instant report_deadline(const DestinationFlow& f, const RoleCtx& ctx) {
+  if (f.state != DestState::kActive) return Instant::never();
+  if (f.report_now && f.last_report < ctx.now) return ctx.now;
+  if (f.report_dirty || f.report_now) return f.last_report + ctx.timing->custody_ack_interval;
+  if (f.report_seq > f.report_echoed) return f.last_report + repeat_every(ctx);
+  return Instant::never();
+}
+
+}  // namespace matchrdma

@@ -1,0 +1,12 @@
+#pragma once
+// CUSTODY_ACK: what the destination holds and the receiver has, repeated until a mark echoes it (PROTOCOL 6).
+#include "dataplane/destination/destination_flow.h"
+#include "dataplane/flow/role_ctx.h"
+
+namespace matchrdma {
+
+void on_mark(DestinationFlow& f, const SentMark& m);
+void run_report_timer(DestinationFlow& f, const RoleCtx& ctx);
+Instant report_deadline(const DestinationFlow& f, const RoleCtx& ctx);
+
+}  // namespace matchrdma

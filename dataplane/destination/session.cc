@@ -1,0 +1,80 @@
+#include "dataplane/destination/session.h"
+
+#include "dataplane/destination/settle.h"
+
+namespace matchrdma {
+
+void on_open(DestinationFlow& f, const FlowOpen& m, Egress& egress, const RoleCtx& ctx) {
+  if (f.id != m.id || f.state == DestState::kIdle) {
+    discard_held(f, egress, ctx);
+    f.id = m.id;
+    f.path_mtu = m.path_mtu;
+    f.group = egress.group(GroupKey::of(f.key), ctx);
+    f.state = DestState::kOpened;
+  }
+  ctx.out->message(FlowOpened{m.id, f.group != nullptr});
+  if (f.group == nullptr) f.state = DestState::kIdle;
+}
+
+void on_base(DestinationFlow& f, const FlowBase& m, const RoleCtx& ctx) {
+  if (f.id != m.id) return;
+  if (f.state == DestState::kOpened) {
+    f.base = f.expected = f.delivered_end = f.acked_end = m.base;
+    f.msn_real = -1;
+    f.heard = false;
+    f.since_ack_req = f.reacks_due = f.probes = 0;
+    f.probed = -1;
+    f.form = {};
+    f.rnr_until = Instant{};
+    f.rnr_psn = -1;
+    f.report_seq = f.report_echoed = f.mark_seen = 0;
+    f.last_progress = f.last_delivery = ctx.now;
+    f.state = m.fresh ? DestState::kActive : DestState::kTracking;
+  }
+  if (f.tracking() && f.base == m.base) ctx.out->message(FlowBaseAck{m.id, m.base});
+}
+
+void on_lifted(DestinationFlow& f, const FlowLifted& m, const RoleCtx& ctx) {
+  if (f.id != m.id) return;
+  if (f.state == DestState::kTracking) {
+    f.state = DestState::kActive;
+    f.last_progress = ctx.now;
+    f.report_dirty = true;
+  }
+  if (f.state == DestState::kActive) ctx.out->message(FlowLiftedAck{m.id});
+}
+
+void on_close(DestinationFlow& f, const FlowClose& m, Egress& egress, const RoleCtx& ctx) {
+  if (f.id != m.id || f.state == DestState::kIdle) {
+    ctx.out->message(FlowClosed{m.id});
+    return;
+  }
+  if (f.state == DestState::kClosing) return;
+  discard_held(f, egress, ctx);
+  f.fault_retry_at = Instant::never();
+  f.state = DestState::kClosing;
+  f.marker_seen = f.early_marker == m.id;
+  f.marker_at = ctx.now;
+}
+
+void on_close_marker(DestinationFlow& f, const CloseMarker& m, const RoleCtx& ctx) {
+  // Data and control race: the marker may come before its CLOSE.
+  f.early_marker = m.id;
+  if (f.id != m.id || f.state != DestState::kClosing || f.marker_seen) return;
+  f.marker_seen = true;
+  f.marker_at = ctx.now;
+}
+
+void run_session_timer(DestinationFlow& f, const RoleCtx& ctx) {
+  if (session_deadline(f, ctx) > ctx.now) return;
+  f.state = DestState::kIdle;
+  f.marker_seen = false;
+  ctx.out->message(FlowClosed{f.id});
+}
+
+Instant session_deadline(const DestinationFlow& f, const RoleCtx& ctx) {
+  if (f.state != DestState::kClosing || !f.marker_seen) return Instant::never();
+  return f.marker_at + ctx.timing->reorder_window;
+}
+
+}  // namespace matchrdma

@@ -1,0 +1,158 @@
+#include "dataplane/destination/settle.h"
+
+#include <algorithm>
+
+#include "dataplane/destination/repair.h"
+
+namespace matchrdma {
+namespace {
+
+constexpr Duration kCnpMemory = Duration::millis(2);
+
+void note_receiver(DestinationFlow& f, const Frame& ack) {
+  f.heard = true;
+  f.msn_real = unwrap24(ack.aeth_msn().v, std::max<int64_t>(f.msn_real, 0));
+  f.credits = ack.aeth_syndrome() & 31;
+  f.form = AckTemplate::from_ack(ack);
+}
+
+Answer absorbed(DestinationFlow& f, Reason why, const RoleCtx& ctx) {
+  if (f.state != DestState::kActive) return Answer::kPass;
+  ctx.n->reasons.add(why);
+  return Answer::kAbsorb;
+}
+
+Answer on_ack(DestinationFlow& f, const Frame& ack, Seq psn, Egress& egress, const RoleCtx& ctx) {
+  const Seq end = psn + 1;
+  if (end > f.delivered_end || end < f.acked_end) {
+    if (f.state == DestState::kActive && f.reacks_due > 0 && end <= f.delivered_end) {
+      --f.reacks_due;
+      return Answer::kPass;
+    }
+    return absorbed(f, Reason::kAckOutsideWindow, ctx);
+  }
+  note_receiver(f, ack);
+  const bool answers_probe = f.probed >= 0 && end == f.probed && end < f.delivered_end;
+  const bool news = end > f.acked_end;
+  if (news || end == f.acked_end) f.report_dirty = true;
+  settle(f, end, ctx);
+  if (answers_probe && f.state == DestState::kActive) {
+    // The receiver has exactly the probe and nothing after it: the rest was lost on the LAN.
+    f.probed = -1;
+    redeliver_from(f, end, Cause::kProbe, egress, ctx);
+  }
+  if (!news && f.reacks_due > 0 && f.state == DestState::kActive) {
+    --f.reacks_due;
+    return Answer::kPass;
+  }
+  if (f.state == DestState::kActive) ++ctx.n->real_acks_absorbed;
+  return absorbed(f, Reason::kAckAbsorbed, ctx);
+}
+
+Answer on_nak(DestinationFlow& f, const Frame& nak, Seq psn, Egress& egress, const RoleCtx& ctx) {
+  const uint8_t kind = nak.aeth_syndrome() & 0xe0;
+  if (psn < f.acked_end || psn >= f.delivered_end) return absorbed(f, Reason::kAckOutsideWindow, ctx);
+  note_receiver(f, nak);
+  settle(f, psn, ctx);
+  f.report_dirty = true;
+  if (f.state != DestState::kActive) return Answer::kPass;
+  if (kind == kAethRnr) {
+    ++ctx.n->real_rnrs_absorbed;
+    wait_receiver_not_ready(f, psn, nak.aeth_syndrome() & 31, ctx);
+    return absorbed(f, Reason::kAckAbsorbed, ctx);
+  }
+  ++ctx.n->real_naks_absorbed;
+  if (f.rnr_until > ctx.now && psn == f.rnr_psn) return absorbed(f, Reason::kNakDuringRnr, ctx);
+  redeliver_from(f, psn, Cause::kReceiverNak, egress, ctx);
+  return absorbed(f, Reason::kAckAbsorbed, ctx);
+}
+
+// A response acknowledges what stands before it, and counts only in sequence (H7).
+void on_response(DestinationFlow& f, const Frame& resp, const RoleCtx& ctx) {
+  const Seq psn = unwrap24(resp.psn().v, f.delivered_end);
+  for (uint64_t i = f.answering.begin(); i < f.answering.end(); ++i) {
+    Answering& a = f.answering[i];
+    if (psn < a.begin || psn >= a.end) continue;
+    const uint64_t h = f.find(a.begin);
+    if (h < f.ring.end()) f.ring[h].flags |= Held::kAnswered;
+    if (psn > a.next_response) a.hole = true;
+    if (a.hole || psn != a.next_response) return;
+    ++a.next_response;
+    const bool last = resp.info().ends_message() || resp.opcode() == op::kRcAtomicAck;
+    const Seq end = last ? psn + 1 : psn;
+    if (resp.info().aeth) note_receiver(f, resp);
+    f.report_dirty = true;
+    if (end > f.acked_end && end <= f.delivered_end) settle(f, end, ctx);
+    return;
+  }
+}
+
+}  // namespace
+
+void settle(DestinationFlow& f, Seq end, const RoleCtx& ctx) {
+  if (end <= f.acked_end) return;
+  f.acked_end = end;
+  while (!f.ring.empty() && f.ring.front().end() <= end) {
+    const uint32_t bytes = f.ring.front().packet->size;
+    f.held_bytes -= bytes;
+    ctx.n->held_bytes -= bytes;
+    f.ring.pop_front();
+  }
+  f.deliver_index = std::max(f.deliver_index, f.ring.begin());
+  f.last_progress = ctx.now;
+  f.probes = 0;
+  if (end > f.rnr_psn) f.rnr_until = Instant{};
+  f.report_dirty = true;
+}
+
+Answer on_receiver_answer(DestinationFlow& f, const Frame& answer, Egress& egress, const RoleCtx& ctx) {
+  if (!f.tracking()) return Answer::kPass;
+  if (answer.opcode() != op::kRcAck) {
+    on_response(f, answer, ctx);
+    egress.offer(f, ctx);
+    return Answer::kPass;
+  }
+  const Seq psn = unwrap24(answer.psn().v, f.acked_end);
+  const uint8_t syndrome = answer.aeth_syndrome();
+  Answer a = Answer::kPass;
+  if ((syndrome & 0xe0) == kAethAck) {
+    a = on_ack(f, answer, psn, egress, ctx);
+  } else if ((syndrome & 0xe0) == kAethRnr || syndrome == kNakSequence) {
+    a = on_nak(f, answer, psn, egress, ctx);
+  } else if ((syndrome & 0xe0) == kAethNak) {
+    if (psn < f.acked_end || psn >= f.delivered_end) return absorbed(f, Reason::kAckOutsideWindow, ctx);
+    settle(f, psn, ctx);
+    if (f.state != DestState::kActive) return Answer::kPass;
+    fault(f, syndrome, egress, ctx);
+    return Answer::kAbsorb;
+  }
+  egress.offer(f, ctx);
+  return a;
+}
+
+Answer on_receiver_cnp(DestinationFlow& f, const RoleCtx& ctx) {
+  if (f.state != DestState::kActive) return Answer::kPass;
+  const bool requests = f.last_request_out + kCnpMemory >= ctx.now;
+  const bool responses = f.last_response_out + kCnpMemory >= ctx.now;
+  if (!requests || responses) return Answer::kPass;
+  ++ctx.n->receiver_cnps;
+  ctx.n->reasons.add(Reason::kCnpConsumed);
+  return Answer::kAbsorb;
+}
+
+void discard_held(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
+  egress.remove(f);
+  ctx.n->poisoned_discarded += f.ring.size() + f.beyond.size();
+  ctx.n->held_bytes -= f.held_bytes + f.beyond_bytes;
+  f.held_bytes = f.beyond_bytes = 0;
+  f.ring.clear();
+  f.beyond.clear();
+  f.answering.clear();
+  f.deliver_index = f.ring.end();
+  f.rnr_until = Instant{};
+  f.rnr_psn = -1;
+  f.report_dirty = f.report_now = false;
+  f.report_echoed = f.report_seq;
+}
+
+}  // namespace matchrdma

@@ -1,0 +1,72 @@
+#pragma once
+// Everything the core wants done, in order. Owned by the caller, of fixed size; the core never calls back.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dataplane/base/packet.h"
+#include "dataplane/base/types.h"
+#include "dataplane/flow/message.h"
+
+namespace matchrdma {
+
+/// Why a packet leaves: named for reports, traces and the copies of `delivery.copies`.
+#define MATCHRDMA_CAUSES(X)                                                      \
+  X(kForward, "forward")                           /* untouched, not ours or transparent */ \
+  X(kFirst, "first")                               /* first copy of an owned request */     \
+  X(kBelowBase, "below_base")                                                    \
+  X(kBarrier, "barrier")                                                         \
+  X(kDuplicateForwarded, "duplicate_forwarded")    /* confirmed, no fingerprint left: C9-105 */ \
+  X(kReadRetry, "read_retry")                                                    \
+  X(kCustodyResend, "custody_resend")              /* hole on the span */        \
+  X(kReceiverNak, "receiver_nak")                  /* receiver asked again */    \
+  X(kReceiverRnr, "receiver_rnr")                                                \
+  X(kProbe, "probe")                               /* local timeout: oldest, AckReq */ \
+  X(kResponse, "response")                         /* READ response, atomic ACK, passing */ \
+  X(kPassedAck, "passed_ack")                      /* the receiver's own ACK or NAK, passing */ \
+  X(kPseudoAck, "pseudo_ack")                                                    \
+  X(kPseudoNak, "pseudo_nak")                                                    \
+  X(kFaultNak, "fault_nak")                                                      \
+  X(kCnp, "cnp")
+
+enum class Cause : uint8_t {
+#define MATCHRDMA_X(id, key) id,
+  MATCHRDMA_CAUSES(MATCHRDMA_X)
+#undef MATCHRDMA_X
+      kCount
+};
+const char* cause_key(Cause c);
+
+struct OutItem {
+  Side side = Side::kLan;   ///< packets only; messages go to the peer
+  Cause cause = Cause::kForward;
+  bool priority = false;    ///< queue above bulk (control, CNP, ACK)
+  PacketRef packet;         ///< empty: `message` is meant
+  Message message;
+};
+
+class Outbox {
+ public:
+  /// Worst case of one run: kPerInput items for every packet and message given, plus kReserve for timers.
+  static constexpr size_t kPerInput = 8, kReserve = 256;
+  explicit Outbox(size_t inputs = 64) : capacity_(inputs * kPerInput + 4 * kReserve) { items_.reserve(capacity_); }
+
+  void packet(Side side, Cause cause, PacketRef p) {
+    MRDMA_CHECK(items_.size() < capacity_);
+    items_.push_back({side, cause, cause >= Cause::kPseudoAck, std::move(p), {}});
+  }
+  void message(Message m) {
+    MRDMA_CHECK(items_.size() < capacity_);
+    items_.push_back({Side::kWan, Cause::kForward, !in_data_queue(m), {}, std::move(m)});
+  }
+  /// Scheduled work (gate, delivery, timers) stops when this is false and goes on in the next run.
+  bool has_room() const { return capacity_ - items_.size() > kReserve; }
+  std::span<OutItem> items() { return items_; }
+  void clear() { items_.clear(); }
+
+ private:
+  size_t capacity_;
+  std::vector<OutItem> items_;
+};
+
+}  // namespace matchrdma

@@ -1,0 +1,35 @@
+#pragma once
+// What every stage is given: the time, where outputs go, and the worker's shared means.
+#include <vector>
+
+#include "dataplane/flow/counters.h"
+#include "dataplane/flow/limits.h"
+#include "dataplane/flow/outbox.h"
+
+namespace matchrdma {
+
+struct RoleCtx {
+  Instant now;
+  Outbox* out = nullptr;
+  PacketPool* pool = nullptr;
+  Counters* n = nullptr;
+  const Limits* limits = nullptr;
+  const Timing* timing = nullptr;
+  const Tuning* tuning = nullptr;
+  Duration rtt;          ///< newest windowed minimum of the span's round trip
+  bool peer_up = true;
+  std::vector<uint32_t>* touched = nullptr;  ///< flows that gate or egress served: they need new deadlines and ACKs
+};
+
+/// Makes the bytes of `p` changeable: `p` stays itself when nobody else holds it and becomes a copy otherwise (law 4:
+/// what is retained is final). False, and `p` untouched, when the pool is exhausted.
+bool make_writable(PacketRef& p, PacketPool& pool);
+
+/// PSNs a request occupies (C13): READ takes one per response packet, at least one.
+uint32_t psn_count(const Frame& f, uint32_t path_mtu);
+
+/// Hash of what makes a request the same request on retransmission: opcode, length, extension headers (C4).
+/// Not AckReq, ECN, IP identification, TTL.
+uint32_t request_hash(const Frame& f);
+
+}  // namespace matchrdma

@@ -1,0 +1,107 @@
+#pragma once
+// Inside of the Shard: its flow records and the stages, one file per stage.
+#include <array>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "dataplane/base/deadline_heap.h"
+#include "dataplane/destination/egress.h"
+#include "dataplane/flow/flow_table.h"
+#include "dataplane/shard/shard.h"
+#include "dataplane/source/cnp.h"
+#include "dataplane/source/gate.h"
+
+namespace matchrdma {
+
+/// One direction of a known QP: exactly one of the two roles stands on this proxy.
+struct FlowRecord {
+  FlowIndex reverse = kNoFlow;
+  std::unique_ptr<SourceFlow> source;
+  std::unique_ptr<DestinationFlow> destination;
+  bool dirty = false;
+};
+
+struct Shard::Impl {
+  Impl(const ShardConfig& c, PacketPool& p);
+
+  // shard.cc: the order of the stages.
+  void run_once(std::span<RxItem> burst, std::span<const Message> messages, Instant now, Outbox& out);
+  Instant next_wakeup() const;
+  RoleCtx context(Instant now, Outbox& out);
+  void touch(FlowIndex i);
+  void run_flow_timers(const RoleCtx& ctx);
+  void settle_dirty(const RoleCtx& ctx);
+  void arm(FlowIndex i, const RoleCtx& ctx);
+  void run_peer_timer(const RoleCtx& ctx);
+
+  // packets.cc: what a packet is and whose it is.
+  void on_packet(RxItem& item, const RoleCtx& ctx);
+  void on_roce(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx);
+  void on_rc_request(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx);
+  void on_rc_response(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx);
+  void on_cnp(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx);
+  void on_opaque(Side side, const Frame& f, Reason why, PacketRef packet, const RoleCtx& ctx);
+  void forward(Side from, Cause cause, PacketRef packet, const RoleCtx& ctx);
+  void forward_outside(const Frame& f, Cause cause, PacketRef packet, const RoleCtx& ctx);
+
+  // source_stage.cc: requests from the LAN, answers from the span.
+  void source_request(SourceFlow& f, const Frame& req, PacketRef packet, const RoleCtx& ctx);
+  void source_answer(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx);
+  void source_answer_active(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx);
+  void source_answer_before_lift(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx);
+  void open(SourceFlow& f, const RoleCtx& ctx);
+
+  // messages.cc: what the peer says.
+  void on_message(const Message& m, const RoleCtx& ctx);
+  template <typename M>
+  void to_source(const M& m, const RoleCtx& ctx);
+  template <typename M>
+  void to_destination(const M& m, const RoleCtx& ctx);
+  void poison_qp(FlowIndex i, uint8_t syndrome, const RoleCtx& ctx);
+
+  // registration.cc
+  bool learn(const Registration& reg, bool local_a, const RoleCtx& ctx);
+  FlowIndex learn_flow(const Registration& reg, bool from_a, bool source_here, const RoleCtx& ctx);
+  void open_started(const Registration& reg, const RoleCtx& ctx);
+
+  FlowRecord* record(FlowIndex i) { return i == kNoFlow ? nullptr : &records[i]; }
+  FlowIndex by_id(FlowId id) const {
+    const auto it = ids.find(id.v);
+    return it == ids.end() ? kNoFlow : it->second;
+  }
+
+  ShardConfig config;
+  PacketPool& pool;
+  Counters n;
+  FlowTable table;
+  std::vector<FlowRecord> records;
+  std::unordered_map<uint64_t, FlowIndex> ids;  ///< looked up only, never iterated
+  SourceFlow::Pools source_pools;
+  DestinationFlow::Pools destination_pools;
+  Gate gate;
+  Egress egress;
+  DeadlineHeap timers;
+  std::vector<FlowIndex> dirty;
+  std::vector<FlowIndex> touched;
+  CnpPort cnp_port;
+  uint32_t next_flow_id = 0;
+
+  struct Pending {
+    Registration reg;
+    bool local_a = false;
+    bool answered = false;
+    Instant retry_at;
+  };
+  std::vector<Pending> registrations;
+
+  // The peer.
+  Duration rtt;
+  std::array<Duration, 16> rtt_window{};
+  uint32_t rtt_count = 0;
+  Instant last_heard = Instant::never();  ///< never: nothing was heard yet
+  Instant next_probe = Instant::never();
+  Instant last_run;
+};
+
+}  // namespace matchrdma

@@ -1,0 +1,144 @@
+// What the peer says, to the flow it means. A message of another flow id or generation changes nothing.
+#include <algorithm>
+
+#include "dataplane/destination/report.h"
+#include "dataplane/destination/session.h"
+#include "dataplane/destination/settle.h"
+#include "dataplane/shard/impl.h"
+#include "dataplane/source/activate.h"
+#include "dataplane/source/custody.h"
+
+namespace matchrdma {
+namespace {
+
+void to_source(SourceFlow& f, const FlowOpened& m, Gate&, const RoleCtx& ctx) { on_opened(f, m, ctx); }
+void to_source(SourceFlow& f, const FlowBaseAck& m, Gate&, const RoleCtx& ctx) { on_base_answered(f, m, ctx); }
+void to_source(SourceFlow& f, const FlowLiftedAck&, Gate&, const RoleCtx&) {
+  if (f.state != FlowState::kActive) return;
+  f.lifted_answered = true;
+  f.retry_at = Instant::never();
+}
+void to_source(SourceFlow& f, const FlowClosed&, Gate&, const RoleCtx& ctx) { on_closed(f, ctx); }
+void to_source(SourceFlow& f, const CustodyAck& m, Gate& gate, const RoleCtx& ctx) {
+  if (f.state == FlowState::kActive) on_custody_ack(f, m, gate, ctx);
+}
+
+void to_destination(DestinationFlow& f, const FlowBase& m, Egress&, const RoleCtx& ctx) { on_base(f, m, ctx); }
+void to_destination(DestinationFlow& f, const FlowLifted& m, Egress&, const RoleCtx& ctx) { on_lifted(f, m, ctx); }
+void to_destination(DestinationFlow& f, const CloseMarker& m, Egress&, const RoleCtx& ctx) { on_close_marker(f, m, ctx); }
+void to_destination(DestinationFlow& f, const SentMark& m, Egress&, const RoleCtx&) { on_mark(f, m); }
+void to_destination(DestinationFlow& f, const FlowFaultAck&, Egress&, const RoleCtx&) { f.fault_retry_at = Instant::never(); }
+
+template <typename... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+}  // namespace
+
+template <typename M>
+void Shard::Impl::to_source(const M& m, const RoleCtx& ctx) {
+  const FlowIndex i = by_id(m.id);
+  FlowRecord* r = record(i);
+  if (r == nullptr || !r->source || r->source->id != m.id) {
+    n.reasons.add(Reason::kStaleMessage);
+    return;
+  }
+  matchrdma::to_source(*r->source, m, gate, ctx);
+  touch(i);
+}
+
+template <typename M>
+void Shard::Impl::to_destination(const M& m, const RoleCtx& ctx) {
+  const FlowIndex i = by_id(m.id);
+  FlowRecord* r = record(i);
+  if (r == nullptr || !r->destination || r->destination->id != m.id) {
+    n.reasons.add(Reason::kStaleMessage);
+    return;
+  }
+  matchrdma::to_destination(*r->destination, m, egress, ctx);
+  touch(i);
+}
+
+void Shard::Impl::poison_qp(FlowIndex i, uint8_t syndrome, const RoleCtx& ctx) {
+  poison(*records[i].source, syndrome, gate, ctx);
+  touch(i);
+  FlowRecord* r = record(records[i].reverse);
+  if (r == nullptr || !r->destination) return;
+  if (r->destination->tracking()) {
+    discard_held(*r->destination, egress, ctx);
+    r->destination->state = DestState::kPoisoned;
+  }
+}
+
+void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
+  const auto open = [&](const FlowOpen& m) {
+    const FlowIndex i = table.find(m.key);
+    FlowRecord* r = record(i);
+    if (r == nullptr || !r->destination || r->destination->sender_qpn != m.sender_qpn) {
+      ctx.out->message(FlowOpened{m.id, false});
+      return;
+    }
+    if (r->destination->id != m.id) ids.erase(r->destination->id.v);
+    ids[m.id.v] = i;
+    on_open(*r->destination, m, egress, ctx);
+    touch(i);
+  };
+  const auto close = [&](const FlowClose& m) {
+    const FlowIndex i = by_id(m.id);
+    FlowRecord* r = record(i);
+    if (r == nullptr || !r->destination) {
+      ctx.out->message(FlowClosed{m.id});
+      return;
+    }
+    const bool first = r->destination->state != DestState::kClosing && r->destination->id == m.id;
+    on_close(*r->destination, m, egress, ctx);
+    touch(i);
+    FlowRecord* back = record(r->reverse);
+    if (m.whole_qp && first && back != nullptr && back->source && back->source->tracked()) {
+      new_generation(*back->source, false, gate, ctx);
+      touch(r->reverse);
+    }
+  };
+  const auto fault = [&](const FlowFault& m) {
+    ctx.out->message(FlowFaultAck{m.id});
+    const FlowIndex i = by_id(m.id);
+    if (FlowRecord* r = record(i); r != nullptr && r->source && r->source->id == m.id) poison_qp(i, m.syndrome, ctx);
+  };
+  const auto probe_ack = [&](const ProbeAck& m) {
+    const Duration sample = (ctx.now - m.t1) - (m.t3 - m.t2);
+    if (sample < Duration{}) return;
+    rtt_window[rtt_count++ % rtt_window.size()] = sample;
+    rtt = *std::min_element(rtt_window.begin(), rtt_window.begin() + std::min<size_t>(rtt_count, rtt_window.size()));
+  };
+  std::visit(Overloaded{
+                 open, close, fault, probe_ack,
+                 [&](const Probe& m) { ctx.out->message(ProbeAck{m.t1, ctx.now, ctx.now}); },
+                 [&](const Budget& m) { gate.set_budget(m.group, m.rate, ctx); },
+                 [&](const RegisterQp& m) {
+                   // What is `a` here was `a` there; the peer's LAN is not ours, so its side is told by who asks.
+                   if (learn(m.reg, false, ctx)) {
+                     ctx.out->message(RegisterQpAck{m.reg});
+                     open_started(m.reg, ctx);
+                   }
+                 },
+                 [&](const RegisterQpAck& m) {
+                   for (Pending& p : registrations) {
+                     if (!(p.reg == m.reg) || p.answered) continue;
+                     p.answered = true;
+                     open_started(m.reg, ctx);
+                   }
+                 },
+                 [&](const FlowOpened& m) { to_source(m, ctx); },
+                 [&](const FlowBaseAck& m) { to_source(m, ctx); },
+                 [&](const FlowLiftedAck& m) { to_source(m, ctx); },
+                 [&](const FlowClosed& m) { to_source(m, ctx); },
+                 [&](const CustodyAck& m) { to_source(m, ctx); },
+                 [&](const auto& m) { to_destination(m, ctx); },
+             },
+             message);
+}
+
+}  // namespace matchrdma

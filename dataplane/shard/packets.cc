@@ -1,0 +1,155 @@
+// What a packet is, and whose it is. Never drops what it does not understand (PROTOCOL 2).
+#include "dataplane/destination/reorder.h"
+#include "dataplane/destination/settle.h"
+#include "dataplane/shard/impl.h"
+#include "dataplane/source/activate.h"
+#include "dataplane/wire/icrc.h"
+
+namespace matchrdma {
+namespace {
+
+constexpr uint16_t kEtherTypePause = 0x8808;
+
+bool tracked(const FlowRecord& r) {
+  return r.source ? r.source->tracked() : r.destination->tracking();
+}
+
+}  // namespace
+
+void Shard::Impl::forward(Side from, Cause cause, PacketRef packet, const RoleCtx& ctx) {
+  ctx.out->packet(from == Side::kLan ? Side::kWan : Side::kLan, cause, std::move(packet));
+}
+
+// From the LAN past the gate: it uses the receiver's budget all the same.
+void Shard::Impl::forward_outside(const Frame& f, Cause cause, PacketRef packet, const RoleCtx& ctx) {
+  gate.charge_outside(GroupKey::of(FlowKey::of(f, 0)), packet->size, ctx.now);
+  forward(Side::kLan, cause, std::move(packet), ctx);
+}
+
+void Shard::Impl::on_packet(RxItem& item, const RoleCtx& ctx) {
+  ++(item.side == Side::kLan ? n.rx_lan : n.rx_wan);
+  PacketRef packet = std::move(item.packet);
+  if (ether_type(packet->bytes()) == kEtherTypePause) {
+    n.reasons.add(Reason::kPause);  // C12: a pause belongs to one link
+    return;
+  }
+  const ParseResult parsed = parse_frame(packet->bytes());
+  if (parsed.kind != ParseKind::kRoce) {
+    n.reasons.add(parsed.reason);
+    forward(item.side, Cause::kForward, std::move(packet), ctx);
+    return;
+  }
+  ++n.roce;
+  if (parsed.reason != Reason::kNone) {
+    on_opaque(item.side, parsed.frame, parsed.reason, std::move(packet), ctx);
+    return;
+  }
+  on_roce(item.side, parsed.frame, std::move(packet), ctx);
+}
+
+void Shard::Impl::on_roce(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
+  switch (f.info().transport) {
+    case Transport::kRc:
+      break;
+    case Transport::kCnp:
+      on_cnp(side, f, std::move(packet), ctx);
+      return;
+    default:
+      n.reasons.add(f.info().transport == Transport::kUc ? Reason::kUc : Reason::kUd);
+      if (side == Side::kLan) {
+        forward_outside(f, Cause::kForward, std::move(packet), ctx);
+      } else {
+        forward(side, Cause::kForward, std::move(packet), ctx);
+      }
+      return;
+  }
+  if (f.info().request) {
+    on_rc_request(side, f, std::move(packet), ctx);
+  } else {
+    on_rc_response(side, f, std::move(packet), ctx);
+  }
+}
+
+void Shard::Impl::on_rc_request(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
+  const FlowIndex i = table.find(FlowKey::of(f, 0));
+  FlowRecord* r = record(i);
+  const bool ours = r != nullptr && (side == Side::kLan ? r->source != nullptr : r->destination != nullptr);
+  if (!ours) {
+    n.reasons.add(Reason::kUntracked);
+    forward(side, Cause::kForward, std::move(packet), ctx);
+    return;
+  }
+  if (config.tuning.check_icrc && !icrc_ok(f)) {
+    const bool drop = side == Side::kWan && tracked(*r);  // H17: custody has the right one
+    n.reasons.add(side == Side::kLan ? Reason::kIcrcLan : Reason::kIcrcWan);
+    if (!drop) forward(side, Cause::kForward, std::move(packet), ctx);
+    return;
+  }
+  touch(i);
+  if (side == Side::kLan) {
+    source_request(*r->source, f, std::move(packet), ctx);
+    return;
+  }
+  DestinationFlow& d = *r->destination;
+  if (d.tracking()) {
+    on_request(d, f, std::move(packet), egress, ctx);
+  } else if (d.state == DestState::kClosing || d.state == DestState::kPoisoned) {
+    n.reasons.add(d.state == DestState::kClosing ? Reason::kClosing : Reason::kPoisoned);
+  } else {
+    n.reasons.add(Reason::kUntracked);
+    forward(side, Cause::kForward, std::move(packet), ctx);
+  }
+}
+
+void Shard::Impl::on_rc_response(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
+  // A response carries the sender's QPN: its key is that of the reverse flow, and it answers the flow behind it.
+  FlowRecord* key_record = record(table.find(FlowKey::of(f, 0)));
+  const FlowIndex i = key_record == nullptr ? kNoFlow : key_record->reverse;
+  FlowRecord* r = record(i);
+  const bool ours = r != nullptr && (side == Side::kLan ? r->destination != nullptr : r->source != nullptr);
+  if (!ours) {
+    n.reasons.add(Reason::kUntracked);
+    forward(side, Cause::kForward, std::move(packet), ctx);
+    return;
+  }
+  if (config.tuning.check_icrc && !icrc_ok(f)) {
+    n.reasons.add(side == Side::kLan ? Reason::kIcrcLan : Reason::kIcrcWan);
+    forward(side, Cause::kForward, std::move(packet), ctx);
+    return;
+  }
+  touch(i);
+  const bool is_data = f.opcode() != op::kRcAck;
+  if (side == Side::kWan) {
+    if (is_data && key_record->destination) key_record->destination->last_response_out = ctx.now;
+    source_answer(*r->source, f, std::move(packet), ctx);
+    return;
+  }
+  if (on_receiver_answer(*r->destination, f, egress, ctx) == Answer::kAbsorb) return;
+  forward_outside(f, is_data ? Cause::kResponse : Cause::kPassedAck, std::move(packet), ctx);
+}
+
+void Shard::Impl::on_cnp(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
+  FlowRecord* key_record = record(table.find(FlowKey::of(f, 0)));
+  FlowRecord* r = key_record == nullptr ? nullptr : record(key_record->reverse);
+  if (side == Side::kLan && r != nullptr && r->destination && on_receiver_cnp(*r->destination, ctx) == Answer::kAbsorb) {
+    return;
+  }
+  forward(side, Cause::kForward, std::move(packet), ctx);
+}
+
+void Shard::Impl::on_opaque(Side side, const Frame& f, Reason why, PacketRef packet, const RoleCtx& ctx) {
+  n.reasons.add(why);
+  const FlowIndex i = table.find(FlowKey::of(f, 0));
+  FlowRecord* r = record(i);
+  if (side == Side::kLan && r != nullptr && r->source && r->source->state == FlowState::kActive) {
+    // C14: nobody knows what it does, so nothing after it may be acknowledged before it.
+    n.reasons.add(Reason::kOpaqueFence);
+    drain(*r->source);
+    keep_until_closed(*r->source, std::move(packet), ctx);
+    touch(i);
+    return;
+  }
+  forward(side, Cause::kForward, std::move(packet), ctx);
+}
+
+}  // namespace matchrdma

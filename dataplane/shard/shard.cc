@@ -1,0 +1,201 @@
+#include "dataplane/shard/shard.h"
+
+#include <algorithm>
+
+#include "dataplane/destination/repair.h"
+#include "dataplane/destination/report.h"
+#include "dataplane/destination/session.h"
+#include "dataplane/shard/impl.h"
+#include "dataplane/source/accept.h"
+#include "dataplane/source/acknowledge.h"
+#include "dataplane/source/activate.h"
+#include "dataplane/source/custody.h"
+
+namespace matchrdma {
+namespace {
+
+template <typename T>
+uint32_t chunks(uint32_t elements, uint32_t rings) {
+  // Every ring may leave its first and last chunk half used.
+  return elements / ChunkPool<T>::kChunk + 2 * std::min(rings, elements / ChunkPool<T>::kChunk + 1);
+}
+
+}  // namespace
+
+Shard::Impl::Impl(const ShardConfig& c, PacketPool& p)
+    : config(c),
+      pool(p),
+      table(c.limits.max_flows),
+      source_pools{{chunks<Owned>(c.limits.custody_packets, c.limits.max_owning_flows), c.limits.max_owning_flows},
+                   {chunks<Confirmed>(c.limits.confirmed_entries, c.limits.max_owning_flows), c.limits.max_owning_flows},
+                   {chunks<ReadRange>(c.limits.custody_packets / 16, c.limits.max_owning_flows), c.limits.max_owning_flows},
+                   {chunks<Passing>(c.limits.custody_packets / 16, c.limits.max_owning_flows), c.limits.max_owning_flows},
+                   {}},
+      destination_pools{{chunks<Held>(c.limits.held_packets, c.limits.max_owning_flows), c.limits.max_owning_flows},
+                        {chunks<Answering>(c.limits.held_packets / 16, c.limits.max_owning_flows), c.limits.max_owning_flows},
+                        {}},
+      gate(c.limits.max_groups),
+      egress(c.limits.max_groups),
+      timers(c.limits.max_flows),
+      rtt(c.timing.initial_rtt) {
+  records.reserve(c.limits.max_flows);
+}
+
+RoleCtx Shard::Impl::context(Instant now, Outbox& out) {
+  RoleCtx ctx;
+  ctx.now = now;
+  ctx.out = &out;
+  ctx.pool = &pool;
+  ctx.n = &n;
+  ctx.limits = &config.limits;
+  ctx.timing = &config.timing;
+  ctx.tuning = &config.tuning;
+  ctx.rtt = rtt;
+  ctx.touched = &touched;
+  ctx.peer_up = last_heard.is_never() || last_heard + config.timing.peer_timeout > now;
+  return ctx;
+}
+
+void Shard::Impl::touch(FlowIndex i) {
+  if (records[i].dirty) return;
+  records[i].dirty = true;
+  dirty.push_back(i);
+}
+
+void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> messages, Instant now, Outbox& out) {
+  MRDMA_CHECK(now >= last_run);
+  last_run = now;
+  if (!messages.empty()) last_heard = now;
+  const RoleCtx ctx = context(now, out);
+  for (const Message& m : messages) on_message(m, ctx);
+  for (RxItem& item : burst) on_packet(item, ctx);
+  run_flow_timers(ctx);
+  gate.run(ctx);
+  egress.run(ctx);
+  settle_dirty(ctx);
+  run_peer_timer(ctx);
+}
+
+void Shard::Impl::run_flow_timers(const RoleCtx& ctx) {
+  // A flow is armed anew only at the end of the run: each comes here at most once.
+  while (timers.earliest() <= ctx.now && ctx.out->has_room()) {
+    const FlowIndex i = timers.earliest_owner();
+    timers.set(i, Instant::never());
+    FlowRecord& r = records[i];
+    if (r.source) {
+      if (r.source->state == FlowState::kActive) {
+        run_accept_timers(*r.source, ctx);
+        run_repair_timers(*r.source, gate, ctx);
+      }
+      run_handshake_timer(*r.source, ctx);
+    } else {
+      run_repair_timers(*r.destination, egress, ctx);
+      run_report_timer(*r.destination, ctx);
+      run_session_timer(*r.destination, ctx);
+    }
+    touch(i);
+  }
+}
+
+void Shard::Impl::settle_dirty(const RoleCtx& ctx) {
+  for (const FlowIndex i : touched) touch(i);
+  touched.clear();
+  for (size_t k = 0; k < dirty.size(); ++k) {
+    const FlowIndex i = dirty[k];
+    FlowRecord& r = records[i];
+    r.dirty = false;
+    if (r.source) {
+      settle_acks(*r.source, ctx);
+      finish_drain(*r.source, gate, ctx);
+    } else {
+      run_report_timer(*r.destination, ctx);
+    }
+    arm(i, ctx);
+  }
+  dirty.clear();
+}
+
+void Shard::Impl::arm(FlowIndex i, const RoleCtx& ctx) {
+  FlowRecord& r = records[i];
+  Instant at = Instant::never();
+  if (r.source) {
+    at = r.source->retry_at;
+    if (r.source->state == FlowState::kActive) {
+      at = earlier(at, earlier(accept_deadline(*r.source, ctx), repair_deadline(*r.source, ctx)));
+    }
+  } else {
+    at = earlier(earlier(repair_deadline(*r.destination, ctx), report_deadline(*r.destination, ctx)),
+                 session_deadline(*r.destination, ctx));
+  }
+  timers.set(i, at);
+}
+
+void Shard::Impl::run_peer_timer(const RoleCtx& ctx) {
+  for (Pending& p : registrations) {
+    if (p.answered || p.retry_at > ctx.now) continue;
+    ctx.out->message(RegisterQp{p.reg});
+    p.retry_at = ctx.now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min;
+  }
+  if (registrations.empty()) return;
+  if (!next_probe.is_never() && next_probe > ctx.now) return;
+  ctx.out->message(Probe{ctx.now});
+  next_probe = ctx.now + ctx.timing->probe_interval;
+}
+
+Instant Shard::Impl::next_wakeup() const {
+  Instant at = earlier(earlier(timers.earliest(), gate.next_deadline()), egress.next_deadline());
+  for (const Pending& p : registrations) {
+    if (!p.answered) at = earlier(at, p.retry_at);
+  }
+  return earlier(at, next_probe);
+}
+
+Shard::Shard(const ShardConfig& config, PacketPool& pool) : impl_(std::make_unique<Impl>(config, pool)) {}
+Shard::~Shard() = default;
+
+void Shard::run_once(std::span<RxItem> burst, std::span<const Message> messages, Instant now, Outbox& out) {
+  impl_->run_once(burst, messages, now, out);
+}
+Instant Shard::next_wakeup() const { return impl_->next_wakeup(); }
+const Counters& Shard::counters() const { return impl_->n; }
+
+bool Shard::busy() const {
+  for (const FlowRecord& r : impl_->records) {
+    if (r.source) {
+      const SourceFlow& f = *r.source;
+      if (f.owns() || !f.passing.empty() || !f.gap.empty()) return true;
+      if (f.state == FlowState::kClosing || (f.state == FlowState::kActive && !f.lifted_answered)) return true;
+    } else {
+      const DestinationFlow& f = *r.destination;
+      if (!f.ring.empty() || !f.beyond.empty() || f.state == DestState::kClosing) return true;
+      if (f.state == DestState::kActive && (f.report_dirty || f.report_seq > f.report_echoed)) return true;
+    }
+  }
+  return false;
+}
+
+uint64_t Shard::owned_packets() const {
+  uint64_t sum = 0;
+  for (const FlowRecord& r : impl_->records) sum += r.source ? r.source->window.size() : 0;
+  return sum;
+}
+
+std::vector<FlowView> Shard::flows() const {
+  static constexpr const char* kDest[] = {"idle", "opened", "tracking", "active", "closing", "poisoned"};
+  std::vector<FlowView> out;
+  for (const FlowRecord& r : impl_->records) {
+    FlowView v;
+    if (r.source) {
+      const SourceFlow& f = *r.source;
+      v = {f.key, f.sender_qpn, true, state_name(f.state), f.base, f.epsn, f.confirmed_end, f.window.size()};
+    } else {
+      const DestinationFlow& f = *r.destination;
+      v = {f.key,      f.sender_qpn, false, kDest[static_cast<size_t>(f.state)], f.base, f.expected,
+           f.acked_end, 0};
+    }
+    out.push_back(v);
+  }
+  return out;
+}
+
+}  // namespace matchrdma

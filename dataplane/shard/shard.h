@@ -1,0 +1,64 @@
+#pragma once
+// One core's worth of proxy: flows, custody, gates, timers. Pure: no clock, socket, thread, file or DPDK.
+#include <memory>
+#include <span>
+
+#include "dataplane/flow/counters.h"
+#include "dataplane/flow/limits.h"
+#include "dataplane/flow/outbox.h"
+
+namespace matchrdma {
+
+struct RxItem {
+  Side side = Side::kLan;
+  PacketRef packet;
+};
+
+struct ShardConfig {
+  Limits limits;
+  Timing timing;
+  Tuning tuning;
+  uint32_t instance = 1;  ///< high half of every flow id this shard gives out: never the same twice over restarts
+};
+
+/// What a snapshot tells about one flow.
+struct FlowView {
+  FlowKey key;
+  Qpn sender_qpn;
+  bool source = false;  ///< this proxy is the source of the flow
+  const char* state = "";
+  Seq base = 0, epsn = 0, confirmed_end = 0;
+  uint64_t owned_packets = 0;
+};
+
+/// Call contract: `run_once` takes every packet of `burst` (moves them out), reads `messages`, appends to `out`, which
+/// must have been cleared and built for at least burst.size() + messages.size() inputs. `now` never goes back.
+/// Call it again at `next_wakeup()` at the latest; an Instant not after `now` means "at once".
+class Shard {
+ public:
+  Shard(const ShardConfig& config, PacketPool& pool);
+  ~Shard();
+
+  void run_once(std::span<RxItem> burst, std::span<const Message> messages, Instant now, Outbox& out);
+  Instant next_wakeup() const;
+
+  /// Admin: learn a QP pair. `local_a`: end `a` stands on this proxy's LAN. The peer is told (REGISTER); idempotent.
+  /// False when the flow table is full or the registration contradicts itself.
+  bool register_qp(const Registration& reg, bool local_a, Instant now, Outbox& out);
+  /// True when REGISTER was answered by the peer and every flow with a starting PSN is active at its source.
+  bool registered(const Registration& reg) const;
+
+  /// Anything owned, held, withheld or waiting for an answer of the peer: virtual hosts run on until it is false.
+  bool busy() const;
+  const Counters& counters() const;
+  /// Flows in table order.
+  std::vector<FlowView> flows() const;
+  /// Owned packets of all source flows (invariants and reports).
+  uint64_t owned_packets() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace matchrdma

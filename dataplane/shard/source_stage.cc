@@ -1,0 +1,176 @@
+// The source role's door: requests from the LAN, answers from the span, by the state of the flow.
+#include <algorithm>
+
+#include "dataplane/shard/impl.h"
+#include "dataplane/source/accept.h"
+#include "dataplane/source/acknowledge.h"
+#include "dataplane/source/activate.h"
+#include "dataplane/source/custody.h"
+#include "dataplane/source/read_fence.h"
+
+namespace matchrdma {
+namespace {
+
+constexpr Seq kFirstEpoch = Seq{1} << 32;
+
+void note_seen(SourceFlow& f, const Frame& req) {
+  const Seq psn = unwrap24(req.psn().v, f.seen ? f.seen_end : kFirstEpoch + req.psn().v);
+  const Seq end = psn + psn_count(req, std::max(f.path_mtu, 1u));
+  f.seen_end = f.seen ? std::max(f.seen_end, end) : end;
+  f.seen = true;
+}
+
+}  // namespace
+
+void Shard::Impl::open(SourceFlow& f, const RoleCtx& ctx) {
+  f.group = gate.group(GroupKey::of(f.key), ctx);
+  if (f.group == nullptr || f.path_mtu == 0) {
+    n.reasons.add(Reason::kFlowLimit);
+    return;
+  }
+  ids.erase(f.id.v);
+  const FlowId id{(uint64_t{config.instance} << 32) | ++next_flow_id};
+  ids[id.v] = f.index;
+  open_flow(f, id, ctx);
+  touch(f.index);
+}
+
+void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef packet, const RoleCtx& ctx) {
+  if (f.completion == Completion::kTransparent || f.state == FlowState::kTransparent) {
+    n.reasons.add(Reason::kTransparentPolicy);
+    forward_outside(req, Cause::kForward, std::move(packet), ctx);
+    return;
+  }
+  note_seen(f, req);
+  switch (f.state) {
+    case FlowState::kPaired:
+      if (ctx.peer_up && f.seen_end > f.no_base_below) open(f, ctx);
+      [[fallthrough]];
+    case FlowState::kOpening:
+      n.reasons.add(Reason::kUntracked);
+      forward_outside(req, Cause::kForward, std::move(packet), ctx);
+      return;
+    case FlowState::kBasing:
+    case FlowState::kBarrier:
+      accept_before_lift(f, req, packet, ctx);
+      forward_outside(req, Cause::kBarrier, std::move(packet), ctx);
+      return;
+    case FlowState::kClosing:
+      if (f.closing_keeps) {
+        keep_until_closed(f, std::move(packet), ctx);
+      } else {
+        forward_outside(req, Cause::kForward, std::move(packet), ctx);
+      }
+      return;
+    case FlowState::kPoisoned:
+      n.reasons.add(Reason::kPoisoned);
+      give_fault_nak(f, ctx);
+      return;
+    default:
+      break;
+  }
+  if (f.draining && unwrap24(req.psn().v, f.epsn) >= f.epsn) {
+    n.reasons.add(Reason::kDraining);
+    keep_until_closed(f, std::move(packet), ctx);
+    return;
+  }
+  if (req.info().read_class && psn_count(req, f.path_mtu) > static_cast<uint32_t>(config.limits.max_psn_window)) {
+    n.reasons.add(Reason::kReadRange);
+    drain(f);
+    keep_until_closed(f, std::move(packet), ctx);
+    return;
+  }
+  if (!ctx.peer_up) {
+    n.reasons.add(Reason::kMemoryHard);
+    return;
+  }
+  on_congestion_mark(f, req, packet, cnp_port, ctx);
+  // The mark may have been rewritten in a copy: the view follows the packet.
+  const ParseResult parsed = parse_frame(packet->bytes());
+  switch (accept_request(f, parsed.frame, packet, gate, ctx)) {
+    case Accepted::kTaken:
+      break;
+    case Accepted::kForward:
+      forward_outside(parsed.frame, Cause::kBelowBase, std::move(packet), ctx);
+      break;
+    case Accepted::kNewGeneration:
+      new_generation(f, true, gate, ctx);
+      keep_until_closed(f, std::move(packet), ctx);
+      return;
+  }
+  if (f.group->backlog_bytes > config.tuning.gate_cnp_threshold) on_gate_backlog(f, cnp_port, ctx);
+}
+
+void Shard::Impl::source_answer(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx) {
+  switch (f.state) {
+    case FlowState::kActive:
+      source_answer_active(f, answer, std::move(packet), ctx);
+      return;
+    case FlowState::kPaired:
+    case FlowState::kOpening:
+    case FlowState::kBasing:
+    case FlowState::kBarrier:
+      source_answer_before_lift(f, answer, std::move(packet), ctx);
+      return;
+    case FlowState::kPoisoned:
+      n.reasons.add(Reason::kPoisoned);
+      return;
+    default:
+      break;
+  }
+  if (f.state == FlowState::kClosing && f.closing_keeps) {
+    n.reasons.add(Reason::kClosing);
+    return;
+  }
+  forward(Side::kWan, answer.opcode() == op::kRcAck ? Cause::kPassedAck : Cause::kResponse, std::move(packet), ctx);
+}
+
+// The receiver's own words on the span while we promise: honoured inside what we know, rebuilt by our ceiling,
+// never passed (H6). The destination lets them through after a restart, and re-ACKs of forwarded duplicates.
+void Shard::Impl::source_answer_active(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx) {
+  if (answer.opcode() != op::kRcAck) {
+    on_response(f, answer, ctx);
+    forward(Side::kWan, Cause::kResponse, std::move(packet), ctx);
+    return;
+  }
+  const Seq psn = unwrap24(answer.psn().v, f.confirmed_end);
+  const uint8_t syndrome = answer.aeth_syndrome();
+  const uint8_t kind = syndrome & 0xe0;
+  ++n.real_acks_absorbed;
+  if (kind == kAethAck) {
+    if (psn + 1 <= f.sent_end) confirm(f, psn + 1, ctx);
+    f.ack_again = true;
+  } else if (kind == kAethRnr || syndrome == kNakSequence) {
+    if (psn < f.confirmed_end || psn >= f.sent_end) return;
+    confirm(f, psn, ctx);
+    if (syndrome == kNakSequence) resend_from(f, psn, gate, ctx);
+  } else if (kind == kAethNak && psn >= f.confirmed_end && psn < f.sent_end) {
+    poison_qp(f.index, syndrome, ctx);
+  }
+}
+
+void Shard::Impl::source_answer_before_lift(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx) {
+  const Seq psn = unwrap24(answer.psn().v, f.seen ? f.seen_end : f.base);
+  const bool based = f.state == FlowState::kBasing || f.state == FlowState::kBarrier;
+  if (answer.opcode() != op::kRcAck) {
+    if (based) on_response(f, answer, ctx);
+    if (f.seen && answer.info().aeth) on_real_ack_before_lift(f, psn, answer.aeth_msn(), ctx);
+    forward(Side::kWan, Cause::kResponse, std::move(packet), ctx);
+    return;
+  }
+  const uint8_t syndrome = answer.aeth_syndrome();
+  if ((syndrome & 0xe0) == kAethAck) {
+    if (f.seen) on_real_ack_before_lift(f, psn + 1, answer.aeth_msn(), ctx);
+  } else if (based && psn < f.base) {
+    forget_base(f, gate, ctx);
+  } else if (syndrome == kNakSequence && f.state == FlowState::kBarrier && psn <= f.seen_end) {
+    on_real_ack_before_lift(f, psn, answer.aeth_msn(), ctx);
+    if (f.state == FlowState::kActive) {
+      resend_from(f, psn, gate, ctx);  // H6: what it asks for is in custody
+      return;
+    }
+  }
+  forward(Side::kWan, Cause::kPassedAck, std::move(packet), ctx);
+}
+
+}  // namespace matchrdma

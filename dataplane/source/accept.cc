@@ -1,0 +1,186 @@
+#include "dataplane/source/accept.h"
+
+#include <algorithm>
+
+#include "dataplane/source/acknowledge.h"
+#include "dataplane/source/duplicate.h"
+#include "dataplane/source/read_fence.h"
+#include "dataplane/wire/icrc.h"
+
+namespace matchrdma {
+namespace {
+
+// A packet that we chose not to take is met with silence until the sender returns to it (H5): a NAK would make it
+// resend what we cannot take either, and ACKs above it would lose it.
+Accepted refuse(SourceFlow& f, Seq psn, Reason why, const RoleCtx& ctx) {
+  ctx.n->reasons.add(why);
+  if (f.chosen_drop < 0) f.chosen_drop = psn;
+  return Accepted::kTaken;
+}
+
+bool over_memory(const SourceFlow& f, uint32_t bytes, const RoleCtx& ctx) {
+  return ctx.n->custody_bytes + bytes > ctx.limits->custody_hard_bytes &&
+         f.owned_bytes + bytes > ctx.limits->reserve_bytes_per_flow;
+}
+
+// Size of the message a packet belongs to, where the wire tells it: RETH length, or the payload of an ONLY.
+void note_message_size(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
+  const OpcodeInfo& i = req.info();
+  if (i.read_class) {
+    f.message_small = true;
+  } else if (i.first || i.only) {
+    const uint32_t bytes = i.reth ? req.reth_length() : (i.only ? req.payload_length() : UINT32_MAX);
+    f.message_small = bytes <= ctx.tuning->small_message;
+  }
+}
+
+Owned make_owned(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, PacketRef packet, const RoleCtx& ctx) {
+  const OpcodeInfo& i = req.info();
+  note_message_size(f, req, ctx);
+  Owned o;
+  o.psn = psn;
+  o.psns = psns;
+  o.accepted = ctx.now;
+  o.header_hash = request_hash(req);
+  o.payload_crc = crc32(0, req.payload());
+  o.packet = std::move(packet);
+  if (i.ends_message() || i.read_class) {
+    ++f.messages;
+    o.flags |= i.read_class ? Owned::kReadClass : Owned::kEnds;
+  }
+  if (req.ack_req()) o.flags |= Owned::kAckReq;
+  if (f.message_small) o.flags |= Owned::kSmall;
+  o.messages_end = f.messages;
+  return o;
+}
+
+// Takes custody of the packet at epsn. False: a limit stands in the way (already counted).
+bool take(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx) {
+  const uint32_t psns = psn_count(req, f.path_mtu);
+  const uint32_t bytes = packet->size;
+  if (f.epsn + psns - f.confirmed_end > ctx.limits->max_psn_window) {
+    refuse(f, f.epsn, Reason::kWindowLimit, ctx);
+    return false;
+  }
+  if (over_memory(f, bytes, ctx)) {
+    refuse(f, f.epsn, Reason::kMemoryHard, ctx);
+    return false;
+  }
+  if (req.info().read_class && !add_read(f, req, f.epsn, psns, ctx)) {
+    refuse(f, f.epsn, Reason::kWindowLimit, ctx);
+    return false;
+  }
+  if (!f.ack_form.known) f.ack_form = AckTemplate::mirrored(req);
+  if (!f.window.push_back(make_owned(f, req, f.epsn, psns, std::move(packet), ctx))) {
+    if (req.info().read_class) f.reads.pop_back();
+    if (req.info().ends_message() || req.info().read_class) --f.messages;
+    refuse(f, f.epsn, Reason::kWindowLimit, ctx);
+    return false;
+  }
+  f.epsn += psns;
+  f.owned_bytes += bytes;
+  ctx.n->custody_bytes += bytes;
+  ctx.n->custody_peak = std::max(ctx.n->custody_peak, ctx.n->custody_bytes);
+  return true;
+}
+
+void close_gap_if_filled(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
+
+bool take_to_gate(SourceFlow& f, const Frame& req, PacketRef& packet, Gate& gate, const RoleCtx& ctx) {
+  const uint32_t bytes = packet->size;
+  if (!take(f, req, packet, ctx)) return false;
+  f.gate_bytes += bytes;
+  f.group->backlog_bytes += bytes;
+  ctx.n->gate_bytes += bytes;
+  ctx.n->gate_peak = std::max(ctx.n->gate_peak, ctx.n->gate_bytes);
+  f.ack_dirty = true;
+  gate.offer(f, ctx);
+  return true;
+}
+
+void close_gap_if_filled(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
+  while (!f.gap.empty() && f.gap.begin()->first <= f.epsn) {
+    auto node = f.gap.extract(f.gap.begin());
+    if (node.key() < f.epsn) continue;
+    const ParseResult parsed = parse_frame(node.mapped()->bytes());
+    if (!take_to_gate(f, parsed.frame, node.mapped(), gate, ctx)) break;
+  }
+  f.gap_nak_due = f.gap_nak_sent = false;
+  f.gap_since = f.gap.empty() ? Instant::never() : ctx.now;
+}
+
+Accepted keep_behind_gap(SourceFlow& f, Seq psn, PacketRef& packet, const RoleCtx& ctx) {
+  if (f.chosen_drop >= 0 && psn >= f.chosen_drop) {
+    ctx.n->reasons.add(Reason::kLanGapFull);
+    return Accepted::kTaken;  // silence (H5)
+  }
+  if (f.gap.size() >= ctx.limits->lan_gap_packets || psn - f.confirmed_end >= ctx.limits->max_psn_window) {
+    ctx.n->reasons.add(Reason::kLanGapFull);
+  } else {
+    f.gap.try_emplace(psn, std::move(packet));
+  }
+  if (f.gap_since.is_never()) f.gap_since = ctx.now;
+  return Accepted::kTaken;
+}
+
+}  // namespace
+
+Accepted accept_request(SourceFlow& f, const Frame& req, PacketRef& packet, Gate& gate, const RoleCtx& ctx) {
+  const Seq psn = unwrap24(req.psn().v, f.epsn);
+  if (psn < f.base) {
+    ctx.n->reasons.add(Reason::kBelowBase);
+    return Accepted::kForward;
+  }
+  f.ack_dirty = true;
+  if (psn < f.epsn) return on_duplicate(f, req, psn, packet, gate, ctx);
+  if (psn > f.epsn) return keep_behind_gap(f, psn, packet, ctx);
+  if (f.chosen_drop >= 0) f.chosen_drop = -1;
+  if (!take_to_gate(f, req, packet, gate, ctx)) return Accepted::kTaken;
+  close_gap_if_filled(f, gate, ctx);
+  return Accepted::kTaken;
+}
+
+Accepted accept_before_lift(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx) {
+  const Seq psn = unwrap24(req.psn().v, f.epsn);
+  if (psn != f.epsn) {
+    ctx.n->reasons.add(psn < f.base ? Reason::kBelowBase : Reason::kBarrier);
+    return Accepted::kForward;
+  }
+  PacketRef kept = packet.share();
+  if (!take(f, req, kept, ctx)) return Accepted::kForward;
+  // Not gated: it was forwarded before anybody promised a rate, and counts as admitted.
+  Owned& o = f.window.back();
+  o.sent = f.last_send = ctx.now;
+  o.flags |= Owned::kSent;
+  f.admit_index = f.window.end();
+  f.admitted_end = f.released_end = f.sent_end = o.end();
+  if (o.has(Owned::kEnds) || o.has(Owned::kAckReq)) f.ack_wanted_end = o.end();
+  return Accepted::kForward;
+}
+
+void run_accept_timers(SourceFlow& f, const RoleCtx& ctx) {
+  if (!f.gap.empty() && !f.gap_nak_sent && !f.gap_nak_due && f.gap_since + ctx.timing->lan_reorder_wait <= ctx.now) {
+    f.gap_nak_due = true;
+    f.ack_dirty = true;
+  }
+  // hold_max (H3): a NIC that waits longer resends; above the soft limit only admission acknowledges.
+  if (ctx.n->custody_bytes > ctx.limits->custody_soft_bytes) return;
+  while (f.released_end < f.epsn) {
+    const uint64_t i = f.find(f.released_end);
+    if (i >= f.window.end() || f.window[i].accepted + ctx.timing->hold_max > ctx.now) break;
+    f.released_end = f.window[i].end();
+    want_ack(f, f.window[i].has(Owned::kAckReq) || f.window[i].has(Owned::kEnds) ? f.released_end : f.ack_wanted_end);
+  }
+}
+
+Instant accept_deadline(SourceFlow& f, const RoleCtx& ctx) {
+  Instant at = Instant::never();
+  if (!f.gap.empty() && !f.gap_nak_sent && !f.gap_nak_due) at = f.gap_since + ctx.timing->lan_reorder_wait;
+  if (f.released_end < f.epsn && ctx.n->custody_bytes <= ctx.limits->custody_soft_bytes) {
+    const uint64_t i = f.find(f.released_end);
+    if (i < f.window.end()) at = earlier(at, f.window[i].accepted + ctx.timing->hold_max);
+  }
+  return at;
+}
+
+}  // namespace matchrdma

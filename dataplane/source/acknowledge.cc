@@ -1,0 +1,106 @@
+#include "dataplane/source/acknowledge.h"
+
+#include <algorithm>
+
+#include "dataplane/source/credits.h"
+
+namespace matchrdma {
+namespace {
+
+// End-to-end: a work request may complete only when the receiver has it, so nothing at or above the oldest
+// unconfirmed packet that ends a message (PROTOCOL 4, completion_fence).
+Seq completion_fence(SourceFlow& f) {
+  if (f.completion != Completion::kEndToEnd) return INT64_MAX;
+  f.fence_index = std::max(f.fence_index, f.window.begin());
+  while (f.fence_index < f.window.end() && !f.window[f.fence_index].has(Owned::kEnds)) ++f.fence_index;
+  return f.fence_index < f.window.end() ? f.window[f.fence_index].psn : INT64_MAX;
+}
+
+// Messages complete below `end`, as the real receiver counts them (IBA 9.7.7.1).
+int64_t messages_below(SourceFlow& f, Seq end) {
+  const uint64_t lo = first_ending_above(f.window, end);
+  const uint32_t n = lo > f.window.begin() ? f.window[lo - 1].messages_end : f.messages_confirmed;
+  return f.msn_at_base + n;
+}
+
+void give(SourceFlow& f, Seq psn, uint8_t syndrome, int64_t msn, Cause cause, const RoleCtx& ctx) {
+  RoceSpec r;
+  r.opcode = op::kRcAck;
+  r.dest_qp = f.sender_qpn;
+  r.psn = wire_psn(psn);
+  r.pkey = f.ack_form.pkey;
+  r.mig_req = f.ack_form.mig_req;
+  r.syndrome = syndrome;
+  r.msn = wire_msn(msn);
+  PacketRef p = build_roce(f.ack_form.net, r, *ctx.pool);
+  if (!p) {
+    ctx.n->reasons.add(Reason::kNoBuffer);
+    return;
+  }
+  ctx.out->packet(Side::kLan, cause, std::move(p));
+}
+
+void remember_given(SourceFlow& f, Seq end, Instant now) { f.given[f.given_count++ % f.given.size()] = {end, now}; }
+
+void give_ack(SourceFlow& f, Seq end, const RoleCtx& ctx) {
+  const int64_t msn = messages_below(f, end);
+  give(f, end - 1, static_cast<uint8_t>(kAethAck | ack_credits(f, msn)), msn, Cause::kPseudoAck, ctx);
+  ++ctx.n->pseudo_acks;
+  f.acked_end = std::max(f.acked_end, end);
+  f.since_ack = 0;
+  f.ack_again = false;
+  remember_given(f, end, ctx.now);
+}
+
+// A NAK acknowledges everything before it (C2), so it stands at most at the ceiling's end; none inside an
+// outstanding READ-class range: there the responses must pass first.
+void give_gap_nak(SourceFlow& f, Seq ceiling, const RoleCtx& ctx) {
+  const Seq psn = std::min(f.epsn, ceiling);
+  if (psn < f.confirmed_end || psn < f.base) return;
+  const Seq fence = read_fence(f);
+  if (psn >= fence) return;
+  give(f, psn, kNakSequence, messages_below(f, psn), Cause::kPseudoNak, ctx);
+  ++ctx.n->naks_sent;
+  f.acked_end = std::max(f.acked_end, psn);
+  f.gap_nak_due = false;
+  f.gap_nak_sent = true;
+}
+
+}  // namespace
+
+Seq read_fence(SourceFlow& f) {
+  for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
+    if (!f.reads[i].complete()) return f.reads[i].begin;
+  }
+  return INT64_MAX;
+}
+
+Seq ceiling_end(SourceFlow& f) {
+  if (f.state != FlowState::kActive) return kNoCeiling;
+  return std::min({f.released_end, read_fence(f), completion_fence(f)});
+}
+
+void want_ack(SourceFlow& f, Seq end) {
+  f.ack_wanted_end = std::max(f.ack_wanted_end, end);
+  f.ack_dirty = true;
+}
+
+void settle_acks(SourceFlow& f, const RoleCtx& ctx) {
+  f.ack_dirty = false;
+  const Seq ceiling = ceiling_end(f);
+  if (ceiling == kNoCeiling || !f.ack_form.known || !ctx.peer_up) return;
+  if (f.gap_nak_due && !f.gap.empty() && f.chosen_drop < 0) give_gap_nak(f, ceiling, ctx);
+  const bool rises = ceiling > f.acked_end && f.ack_wanted_end > f.acked_end;
+  const bool again = f.ack_again && ceiling >= f.acked_end && ceiling > f.base;
+  if (rises || again) give_ack(f, ceiling, ctx);
+  f.ack_again = false;
+}
+
+void give_fault_nak(SourceFlow& f, const RoleCtx& ctx) {
+  if (!f.ack_form.known) return;
+  give(f, f.fault_psn, f.fault_syndrome, std::max<int64_t>(f.msn_at_base + f.messages_confirmed, 0), Cause::kFaultNak, ctx);
+  ++ctx.n->fault_naks;
+  f.fault_told = true;
+}
+
+}  // namespace matchrdma

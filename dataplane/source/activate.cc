@@ -1,0 +1,220 @@
+#include "dataplane/source/activate.h"
+
+#include <algorithm>
+
+#include "dataplane/source/acknowledge.h"
+#include "dataplane/source/custody.h"
+
+namespace matchrdma {
+namespace {
+
+// PSNs are unwrapped to start well above zero, so that anything a sender may still hold stays positive.
+constexpr Seq kFirstEpoch = Seq{1} << 32;
+constexpr uint64_t kKeptWhileClosing = 128;
+
+void say_again_later(SourceFlow& f, const RoleCtx& ctx) {
+  const Duration wait = ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min;
+  f.retry_at = ctx.now + wait * (int64_t{1} << std::min(f.retry_count, 6u));
+}
+
+void start_handshake(SourceFlow& f, Message m, const RoleCtx& ctx) {
+  f.retry_count = 0;
+  ctx.out->message(std::move(m));
+  say_again_later(f, ctx);
+}
+
+Message open_message(const SourceFlow& f) {
+  return FlowOpen{f.id, f.key, f.sender_qpn, f.path_mtu, f.completion, f.credits_used};
+}
+
+void set_base(SourceFlow& f, Seq base) {
+  f.base = f.epsn = f.confirmed_end = f.admitted_end = f.released_end = f.acked_end = f.sent_end = base;
+  f.ack_wanted_end = f.far_received_end = f.repair_cursor = base;
+  f.messages = f.messages_confirmed = 0;
+  f.msn_at_base = f.has_start ? f.start_msn : 0;
+  f.msn_real = -1;
+  f.given_count = 0;
+  f.given = {};
+  f.since_ack = 0;
+  f.ack_again = false;
+  f.fence_index = 0;
+  f.chosen_drop = -1;
+  f.mark_seq = 0;
+  f.marks = {};
+  f.ack_echo = 0;
+  f.last_mark = f.last_send = Instant{};
+  f.lifted_answered = false;
+  f.rto_backoff = 0;
+}
+
+void begin_close(SourceFlow& f, FlowEvent why, Gate& gate, const RoleCtx& ctx) {
+  discard_owned(f, gate, ctx);
+  f.draining = false;
+  f.fire(why);
+  ctx.out->message(CloseMarker{f.id});
+  start_handshake(f, FlowClose{f.id, f.close_whole_qp}, ctx);
+}
+
+void lift(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
+  // The receiver's MSN is an anchor: from here on ours is what it would say.
+  f.epsn = std::max(f.epsn, end);
+  f.admitted_end = std::max(f.admitted_end, end);
+  f.released_end = std::max(f.released_end, end);
+  f.sent_end = std::max(f.sent_end, end);
+  confirm(f, end, ctx);
+  f.msn_at_base = unwrap24(msn.v, (1 << 24) + int64_t{msn.v}) - f.messages_confirmed;
+  f.acked_end = std::max(f.acked_end, end);
+  f.chosen_drop = -1;
+  f.fire(FlowEvent::kLift);
+  f.ack_dirty = true;
+  start_handshake(f, FlowLifted{f.id}, ctx);
+}
+
+}  // namespace
+
+void open_flow(SourceFlow& f, FlowId id, const RoleCtx& ctx) {
+  f.id = id;
+  f.fire(FlowEvent::kOpen);
+  start_handshake(f, open_message(f), ctx);
+}
+
+void on_opened(SourceFlow& f, const FlowOpened& m, const RoleCtx& ctx) {
+  if (f.state != FlowState::kOpening) return;
+  if (!m.accepted) {
+    f.fire(FlowEvent::kRefused);
+    f.retry_at = Instant::never();
+    return;
+  }
+  f.base_fresh = f.has_start && !f.seen;
+  set_base(f, f.base_fresh ? kFirstEpoch + f.start.v : f.seen_end);
+  if (f.base_fresh) f.real_ack_end = -1;
+  f.fire(FlowEvent::kOpened);
+  start_handshake(f, FlowBase{f.id, f.base, f.base_fresh}, ctx);
+}
+
+void on_base_answered(SourceFlow& f, const FlowBaseAck& m, const RoleCtx& ctx) {
+  if (f.state != FlowState::kBasing || m.base != f.base) return;
+  f.retry_at = Instant::never();
+  if (!f.base_fresh) {
+    f.fire(FlowEvent::kBaseAnswered);
+    if (f.real_ack_end >= f.base) lift(f, f.real_ack_end, Msn{static_cast<uint32_t>(f.real_ack_msn)}, ctx);
+    return;
+  }
+  f.fire(FlowEvent::kBaseAnsweredFresh);
+  f.ack_dirty = true;
+  start_handshake(f, FlowLifted{f.id}, ctx);
+}
+
+void on_real_ack_before_lift(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
+  if (end > f.seen_end || end < f.real_ack_end) return;
+  f.real_ack_end = end;
+  f.real_ack_msn = msn.v;
+  if (f.state == FlowState::kBarrier && end >= f.base) lift(f, end, msn, ctx);
+}
+
+void forget_base(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
+  f.no_base_below = f.seen_end;
+  f.closing_keeps = f.close_whole_qp = false;
+  f.has_start = false;
+  begin_close(f, FlowEvent::kForget, gate, ctx);
+}
+
+void new_generation(SourceFlow& f, bool whole_qp, Gate& gate, const RoleCtx& ctx) {
+  ++ctx.n->generations;
+  f.has_start = false;
+  f.seen = false;
+  f.no_base_below = 0;
+  f.fault_told = false;
+  if (f.state == FlowState::kPaired || f.state == FlowState::kTransparent) {
+    f.fire(FlowEvent::kNewGeneration);
+    return;
+  }
+  f.closing_keeps = true;
+  f.close_whole_qp = whole_qp;
+  begin_close(f, FlowEvent::kNewGeneration, gate, ctx);
+}
+
+void drain(SourceFlow& f) { f.draining = true; }
+
+void keep_until_closed(SourceFlow& f, PacketRef packet, const RoleCtx& ctx) {
+  if (f.passing.size() >= kKeptWhileClosing ||
+      !f.passing.push_back({std::move(packet), UINT64_MAX, Cause::kForward})) {
+    ctx.n->reasons.add(Reason::kClosing);
+  }
+}
+
+void finish_drain(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
+  if (!f.draining || f.state != FlowState::kActive || f.owns() || !f.gap.empty()) return;
+  f.closing_keeps = true;
+  f.close_whole_qp = false;
+  f.drained = true;
+  f.draining = false;
+  gate.remove(f);
+  f.fire(FlowEvent::kGiveUp);
+  ctx.out->message(CloseMarker{f.id});
+  start_handshake(f, FlowClose{f.id, false}, ctx);
+}
+
+void on_closed(SourceFlow& f, const RoleCtx& ctx) {
+  if (f.state != FlowState::kClosing) return;
+  f.retry_at = Instant::never();
+  f.fire(f.drained ? FlowEvent::kGiveUp : FlowEvent::kClosed);
+  f.drained = f.closing_keeps = false;
+  while (!f.passing.empty()) {
+    ctx.out->packet(Side::kWan, f.passing.front().cause, std::move(f.passing.front().packet));
+    f.passing.pop_front();
+  }
+}
+
+void run_handshake_timer(SourceFlow& f, const RoleCtx& ctx) {
+  if (f.retry_at > ctx.now) return;
+  ++f.retry_count;
+  switch (f.state) {
+    case FlowState::kOpening:
+      ctx.out->message(open_message(f));
+      break;
+    case FlowState::kBasing:
+      ctx.out->message(FlowBase{f.id, f.base, f.base_fresh});
+      break;
+    case FlowState::kActive:
+      if (f.lifted_answered) {
+        f.retry_at = Instant::never();
+        return;
+      }
+      ctx.out->message(FlowLifted{f.id});
+      break;
+    case FlowState::kClosing:
+      ctx.out->message(CloseMarker{f.id});
+      ctx.out->message(FlowClose{f.id, f.close_whole_qp});
+      break;
+    default:
+      f.retry_at = Instant::never();
+      return;
+  }
+  say_again_later(f, ctx);
+}
+
+void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
+  if (f.state == FlowState::kPoisoned) return;
+  ++ctx.n->faults;
+  // The oldest PSN the sender has outstanding; inside a READ its next expected response, so that the fault never
+  // stands in the middle of a response stream.
+  f.fault_psn = f.acked_end;
+  for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
+    if (f.reads[i].complete()) continue;
+    f.fault_psn = std::min(f.fault_psn, f.reads[i].next_response);
+    break;
+  }
+  f.fault_syndrome = syndrome;
+  const bool outstanding = f.tracked() && std::max(f.epsn, f.seen_end) > f.fault_psn;
+  discard_owned(f, gate, ctx);
+  f.fire(FlowEvent::kFault);
+  f.retry_at = Instant::never();
+  if (outstanding) {
+    give_fault_nak(f, ctx);
+  } else {
+    ++ctx.n->idle_fault_events;
+  }
+}
+
+}  // namespace matchrdma

@@ -1,0 +1,191 @@
+#include "dataplane/source/custody.h"
+
+#include <algorithm>
+
+#include "dataplane/source/acknowledge.h"
+
+namespace matchrdma {
+namespace {
+
+void remember_confirmed(SourceFlow& f, const Owned& o, const RoleCtx& ctx) {
+  if (o.has(Owned::kReadClass)) return;  // their ranges are remembered in `reads`
+  while (f.confirmed.size() >= ctx.limits->confirmed_per_flow) f.confirmed.pop_front();
+  if (!f.confirmed.push_back({o.psn, o.header_hash, o.payload_crc}) && !f.confirmed.empty()) {
+    // The worker's pool is used up: this flow's oldest entry makes room, its other entries stay useful.
+    f.confirmed.pop_front();
+  }
+}
+
+void forget_front(SourceFlow& f, const RoleCtx& ctx) {
+  Owned& o = f.window.front();
+  if (o.has(Owned::kResend)) --f.resend_pending;
+  f.owned_bytes -= o.packet->size;
+  ctx.n->custody_bytes -= o.packet->size;
+  f.window.pop_front();
+}
+
+bool received(const CustodyAck& a, Seq psn) {
+  if (psn < a.received_end) return true;
+  for (int i = 0; i < a.ranges; ++i) {
+    if (psn >= a.range[i].begin && psn < a.range[i].end) return true;
+  }
+  return false;
+}
+
+void flag_resend(SourceFlow& f, uint64_t i) {
+  Owned& o = f.window[i];
+  if (o.has(Owned::kResend) || i >= f.admit_index) return;
+  o.flags |= Owned::kResend;
+  ++f.resend_pending;
+  f.resend_scan = std::min(f.resend_scan, i);
+}
+
+Instant mark_time(const SourceFlow& f, uint64_t seq) {
+  const SourceFlow::Mark& m = f.marks[seq % f.marks.size()];
+  return m.seq == seq && seq != 0 ? m.sent : Instant{INT64_MIN};
+}
+
+// H2: a hole is lost only if a mark that was sent reorder_window after the packet has arrived before it.
+void repair_holes(SourceFlow& f, const CustodyAck& a, Instant marked, const RoleCtx& ctx) {
+  const Seq first = std::max(a.received_end, f.confirmed_end);
+  uint64_t i = f.find(first);
+  if (i >= f.admit_index) return;
+  const auto lost = [&](const Owned& o) {
+    return o.has(Owned::kSent) && !o.has(Owned::kResend) && o.sent + ctx.timing->reorder_window <= marked;
+  };
+  if (!lost(f.window[i]) && f.repair_cursor > first) {
+    i = f.find(f.repair_cursor);
+  }
+  // Bounded work per report; the cursor goes on with the next one.
+  for (int budget = 512; i < f.admit_index && budget > 0; ++i, --budget) {
+    const Owned& o = f.window[i];
+    if (o.psn >= a.known_end) break;
+    f.repair_cursor = o.end();
+    if (!received(a, o.psn) && lost(o)) flag_resend(f, i);
+  }
+}
+
+Duration retransmit_timeout(const SourceFlow& f, const RoleCtx& ctx) {
+  const Duration base = ctx.rtt * 3 + ctx.timing->reorder_window * 2 + Duration::millis(2);
+  return base * (int64_t{1} << std::min(f.rto_backoff, 5u));
+}
+
+void send_mark(SourceFlow& f, const RoleCtx& ctx) {
+  ++f.mark_seq;
+  f.marks[f.mark_seq % f.marks.size()] = {f.mark_seq, ctx.now};
+  f.last_mark = ctx.now;
+  ctx.out->message(SentMark{f.id, f.mark_seq, f.sent_end, f.ack_echo});
+}
+
+void note_receiver_credits(SourceFlow& f, const CustodyAck& a) {
+  const int64_t msn = unwrap24(a.msn_real.v, f.msn_at_base + f.messages_confirmed);
+  if (msn < f.msn_real) return;
+  if (f.credits_used && (msn != f.msn_real || a.credits != f.credit_code)) f.ack_again = true;
+  f.msn_real = msn;
+  f.credit_code = a.credits;
+}
+
+Instant mark_deadline(const SourceFlow& f, const RoleCtx& ctx) {
+  if (f.window.empty() || f.sent_end == f.base) return Instant::never();
+  // One mark reorder_window after the last packet proves its loss; then a slow repeat until all is confirmed.
+  const Instant proof = f.last_send + ctx.timing->reorder_window;
+  if (f.last_mark < proof) return later(proof, f.last_mark + ctx.timing->reorder_window);
+  return f.last_mark + Duration{std::max((ctx.rtt / 4).ns, Duration::millis(1).ns)};
+}
+
+}  // namespace
+
+void confirm(SourceFlow& f, Seq end, const RoleCtx& ctx) {
+  if (end <= f.confirmed_end) return;
+  f.confirmed_end = end;
+  while (!f.window.empty() && f.window.front().end() <= end) {
+    const uint64_t i = f.window.begin();
+    MRDMA_CHECK(i < f.admit_index);
+    f.messages_confirmed = f.window.front().messages_end;
+    remember_confirmed(f, f.window.front(), ctx);
+    forget_front(f, ctx);
+  }
+  f.rto_backoff = 0;
+  f.rto_at = Instant::never();
+  f.ack_dirty = true;
+}
+
+void on_custody_ack(SourceFlow& f, const CustodyAck& a, Gate& gate, const RoleCtx& ctx) {
+  if (a.confirmed_end > f.sent_end || a.received_end > f.sent_end) {
+    ctx.n->reasons.add(Reason::kCustodyAckRange);
+    return;
+  }
+  if (a.confirmed_end < f.confirmed_end) return;  // an older report overtaken by a newer one
+  f.ack_echo = std::max(f.ack_echo, a.seq);
+  if (a.form.known) f.ack_form = a.form;
+  if (a.received_end > f.far_received_end) {
+    f.far_received_end = a.received_end;
+    f.rto_backoff = 0;
+    f.rto_at = Instant::never();
+  }
+  confirm(f, a.confirmed_end, ctx);
+  if (a.msn_known) note_receiver_credits(f, a);
+  f.ack_dirty = true;
+  // The destination repeats its report until a mark echoes it; with nothing left to send this is the only mark.
+  if (f.window.empty()) send_mark(f, ctx);
+  repair_holes(f, a, mark_time(f, a.mark_echo), ctx);
+  gate.offer(f, ctx);
+}
+
+void resend_from(SourceFlow& f, Seq psn, Gate& gate, const RoleCtx& ctx) {
+  uint64_t i = std::max(f.find(psn), f.window.begin());
+  for (; i < f.admit_index; ++i) {
+    Owned& o = f.window[i];
+    // Answered READ-class requests are never repeated.
+    if (o.has(Owned::kReadClass) && o.end() <= f.acked_end) continue;
+    flag_resend(f, i);
+  }
+  gate.offer(f, ctx);
+}
+
+void run_repair_timers(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
+  if (f.window.empty()) {
+    f.rto_at = Instant::never();
+    return;
+  }
+  if (mark_deadline(f, ctx) <= ctx.now) send_mark(f, ctx);
+  if (f.sent_end <= f.confirmed_end) return;
+  if (f.rto_at.is_never()) {
+    f.rto_at = later(f.last_send, ctx.now) + retransmit_timeout(f, ctx);
+    return;
+  }
+  if (f.rto_at > ctx.now) return;
+  // Nothing was heard for a whole timeout: the oldest packet that the far side has not reported.
+  const uint64_t i = f.find(std::max(f.confirmed_end, f.far_received_end));
+  if (i < f.admit_index && !(f.window[i].sent + retransmit_timeout(f, ctx) > ctx.now)) flag_resend(f, i);
+  ++f.rto_backoff;
+  f.rto_at = ctx.now + retransmit_timeout(f, ctx);
+  gate.offer(f, ctx);
+}
+
+Instant repair_deadline(const SourceFlow& f, const RoleCtx& ctx) {
+  if (f.window.empty()) return Instant::never();
+  const Instant rto = f.sent_end > f.confirmed_end ? (f.rto_at.is_never() ? ctx.now : f.rto_at) : Instant::never();
+  return earlier(mark_deadline(f, ctx), rto);
+}
+
+void discard_owned(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
+  gate.remove(f);
+  f.group->backlog_bytes -= f.gate_bytes;
+  ctx.n->gate_bytes -= f.gate_bytes;
+  f.gate_bytes = 0;
+  ctx.n->poisoned_discarded += f.window.size();
+  while (!f.window.empty()) forget_front(f, ctx);
+  f.resend_pending = 0;
+  f.passing.clear();
+  f.reads.clear();
+  f.confirmed.clear();
+  f.gap.clear();
+  f.gap_since = Instant::never();
+  f.gap_nak_due = f.gap_nak_sent = false;
+  f.chosen_drop = -1;
+  f.admit_index = f.window.end();
+  f.rto_at = Instant::never();
+}
+
+}  // namespace matchrdma

@@ -1,0 +1,22 @@
+#pragma once
+// What is owned stays until the receiver has it: release by CUSTODY_ACK, repair of holes on the span, marks, RTO.
+#include "dataplane/flow/role_ctx.h"
+#include "dataplane/source/gate.h"
+#include "dataplane/source/source_flow.h"
+
+namespace matchrdma {
+
+/// Takes the destination's report. Values outside (confirmed, highest sent] are ignored and counted.
+void on_custody_ack(SourceFlow& f, const CustodyAck& a, Gate& gate, const RoleCtx& ctx);
+/// Everything below `end` is at the receiver.
+void confirm(SourceFlow& f, Seq end, const RoleCtx& ctx);
+/// Queues the owned packet at `psn` for resend (a raw NAK on the span, H6; a hole; the RTO).
+void resend_from(SourceFlow& f, Seq psn, Gate& gate, const RoleCtx& ctx);
+/// Sends the marks and resends that are due.
+void run_repair_timers(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
+/// When run_repair_timers has something to do.
+Instant repair_deadline(const SourceFlow& f, const RoleCtx& ctx);
+/// Forgets every owned packet, the gate's included (poisoning, a new generation).
+void discard_owned(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
+
+}  // namespace matchrdma

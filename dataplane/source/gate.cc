@@ -1,0 +1,216 @@
+#include "dataplane/source/gate.h"
+
+#include <algorithm>
+
+#include "dataplane/source/acknowledge.h"
+
+namespace matchrdma {
+namespace {
+
+constexpr int64_t kQuantum = 9216;      // one jumbo frame, so that every visit can send
+constexpr uint32_t kSmallTurns = 16;    // small flows may not starve bulk ones for ever
+
+void push(BudgetGroup::List& l, SourceFlow& f) {
+  f.gate_next = nullptr;
+  if (l.tail != nullptr) {
+    l.tail->gate_next = &f;
+  } else {
+    l.head = &f;
+  }
+  l.tail = &f;
+}
+
+SourceFlow* pop(BudgetGroup::List& l) {
+  SourceFlow* f = l.head;
+  l.head = f->gate_next;
+  if (l.head == nullptr) l.tail = nullptr;
+  f->gate_next = nullptr;
+  f->queued = SourceFlow::Queue::kNone;
+  return f;
+}
+
+void enqueue(BudgetGroup& g, SourceFlow& f) {
+  const bool pass = !f.passing.empty() && f.passing.front().behind <= f.admit_index;
+  if (f.resend_pending > 0 || pass) {
+    f.queued = SourceFlow::Queue::kUrgent;
+    push(g.urgent, f);
+  } else if (f.window[f.admit_index].has(Owned::kSmall)) {
+    f.queued = SourceFlow::Queue::kSmall;
+    push(g.small, f);
+  } else {
+    f.queued = SourceFlow::Queue::kBulk;
+    push(g.bulk, f);
+  }
+}
+
+uint64_t next_resend(SourceFlow& f) {
+  uint64_t i = std::max(f.resend_scan, f.window.begin());
+  while (i < f.window.end() && !f.window[i].has(Owned::kResend)) ++i;
+  f.resend_scan = i;
+  return i;
+}
+
+void put_on_span(SourceFlow& f, Owned& o, Cause cause, const RoleCtx& ctx) {
+  o.sent = ctx.now;
+  o.flags |= Owned::kSent;
+  f.last_send = ctx.now;
+  f.sent_end = std::max(f.sent_end, o.end());
+  ctx.n->admitted_bytes += o.packet->size;
+  ctx.out->packet(Side::kWan, cause, o.packet.share());
+}
+
+void admit(SourceFlow& f, const RoleCtx& ctx) {
+  Owned& o = f.window[f.admit_index];
+  put_on_span(f, o, Cause::kFirst, ctx);
+  ++f.admit_index;
+  f.admitted_end = o.end();
+  f.released_end = std::max(f.released_end, f.admitted_end);
+  f.gate_bytes -= o.packet->size;
+  f.group->backlog_bytes -= o.packet->size;
+  ctx.n->gate_bytes -= o.packet->size;
+  ++f.since_ack;
+  if (o.has(Owned::kAckReq) || o.has(Owned::kEnds) || f.since_ack >= ctx.tuning->ack_every) {
+    want_ack(f, o.end());
+  }
+}
+
+}  // namespace
+
+uint32_t next_gate_bytes(SourceFlow& f) {
+  if (f.resend_pending > 0) {
+    const uint64_t i = next_resend(f);
+    if (i < f.window.end()) return f.window[i].packet->size;
+  }
+  if (!f.passing.empty() && f.passing.front().behind <= f.admit_index) return f.passing.front().packet->size;
+  if (f.admit_index < f.window.end()) return f.window[f.admit_index].packet->size;
+  return 0;
+}
+
+BudgetGroup* Gate::find(const GroupKey& key) {
+  for (auto& g : groups_) {
+    if (g->key == key) return g.get();
+  }
+  return nullptr;
+}
+
+BudgetGroup* Gate::group(const GroupKey& key, const RoleCtx& ctx) {
+  if (BudgetGroup* g = find(key)) return g;
+  if (groups_.size() == max_groups_) return nullptr;
+  auto g = std::make_unique<BudgetGroup>();
+  g->key = key;
+  g->bucket = TokenBucket(ctx.tuning->budget, ctx.tuning->budget_burst_bytes, ctx.now);
+  g->index = static_cast<uint32_t>(groups_.size());
+  groups_.push_back(std::move(g));
+  return groups_.back().get();
+}
+
+bool Gate::send_one(SourceFlow& f, const RoleCtx& ctx) {
+  BudgetGroup& g = *f.group;
+  if (f.resend_pending > 0) {
+    const uint64_t i = next_resend(f);
+    MRDMA_CHECK(i < f.window.end());
+    Owned& o = f.window[i];
+    o.flags &= static_cast<uint8_t>(~Owned::kResend);
+    --f.resend_pending;
+    g.bucket.charge(o.packet->size);
+    put_on_span(f, o, Cause::kCustodyResend, ctx);
+    ++ctx.n->custody_resends;
+    return true;
+  }
+  if (!f.passing.empty() && f.passing.front().behind <= f.admit_index) {
+    Passing& p = f.passing.front();
+    g.bucket.charge(p.packet->size);
+    ctx.n->admitted_bytes += p.packet->size;
+    f.last_send = ctx.now;
+    ctx.out->packet(Side::kWan, p.cause, std::move(p.packet));
+    f.passing.pop_front();
+    return true;
+  }
+  if (f.admit_index >= f.window.end()) return false;
+  g.bucket.charge(f.window[f.admit_index].packet->size);
+  admit(f, ctx);
+  return true;
+}
+
+void Gate::serve(BudgetGroup& g, const RoleCtx& ctx) {
+  g.bucket.refill(ctx.now);
+  while (g.bucket.open() && !g.empty() && ctx.out->has_room()) {
+    BudgetGroup::List* l = &g.urgent;
+    if (l->head == nullptr) {
+      const bool bulk_turn = g.bulk.head != nullptr && g.small_turns >= kSmallTurns;
+      l = g.small.head != nullptr && !bulk_turn ? &g.small : &g.bulk;
+      g.small_turns = l == &g.small ? g.small_turns + 1 : 0;
+    }
+    SourceFlow& f = *pop(*l);
+    ctx.touched->push_back(f.index);
+    f.deficit = std::min(f.deficit + kQuantum, 4 * kQuantum);
+    uint32_t bytes = 0;
+    while ((bytes = next_gate_bytes(f)) != 0 && f.deficit >= bytes && g.bucket.open() && ctx.out->has_room()) {
+      send_one(f, ctx);
+      f.deficit -= bytes;
+    }
+    if (bytes != 0) {
+      enqueue(g, f);
+    } else {
+      f.deficit = 0;
+    }
+  }
+  arm(g, ctx);
+}
+
+void Gate::arm(BudgetGroup& g, const RoleCtx& ctx) {
+  timers_.set(g.index, g.empty() ? Instant::never() : later(g.bucket.opens_at(), ctx.now));
+}
+
+void Gate::offer(SourceFlow& f, const RoleCtx& ctx) {
+  if (next_gate_bytes(f) == 0) return;
+  BudgetGroup& g = *f.group;
+  if (f.queued != SourceFlow::Queue::kNone) {
+    // Repair must not wait its turn behind bulk that was queued before the hole was known.
+    if (f.resend_pending == 0 || f.queued == SourceFlow::Queue::kUrgent) return;
+    remove(f);
+  }
+  const bool idle = g.empty();
+  enqueue(g, f);
+  if (idle) {
+    serve(g, ctx);
+  } else {
+    arm(g, ctx);
+  }
+}
+
+void Gate::run(const RoleCtx& ctx) {
+  while (timers_.earliest() <= ctx.now && ctx.out->has_room()) serve(*groups_[timers_.earliest_owner()], ctx);
+}
+
+void Gate::set_budget(const GroupKey& key, Rate rate, const RoleCtx& ctx) {
+  BudgetGroup* g = group(key, ctx);
+  if (g == nullptr) return;
+  g->bucket.set_rate(rate, ctx.now);
+  arm(*g, ctx);
+}
+
+void Gate::charge_outside(const GroupKey& key, uint32_t bytes, Instant now) {
+  BudgetGroup* g = find(key);
+  if (g == nullptr) return;
+  g->bucket.refill(now);
+  g->bucket.charge(bytes);
+}
+
+void Gate::remove(SourceFlow& f) {
+  if (f.queued == SourceFlow::Queue::kNone) return;
+  BudgetGroup& g = *f.group;
+  for (BudgetGroup::List* l : {&g.urgent, &g.small, &g.bulk}) {
+    SourceFlow* before = nullptr;
+    for (SourceFlow* c = l->head; c != nullptr; before = c, c = c->gate_next) {
+      if (c != &f) continue;
+      (before == nullptr ? l->head : before->gate_next) = f.gate_next;
+      if (l->tail == &f) l->tail = before;
+      f.gate_next = nullptr;
+      f.queued = SourceFlow::Queue::kNone;
+      return;
+    }
+  }
+}
+
+}  // namespace matchrdma

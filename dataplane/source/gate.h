@@ -1,0 +1,57 @@
+#pragma once
+// Admission: per budget group, deficit round robin over flows; repair first, small messages before large ones
+// *between* flows, never inside one. Admission and acknowledgement are one decision (PROTOCOL 4).
+#include <memory>
+#include <vector>
+
+#include "dataplane/base/deadline_heap.h"
+#include "dataplane/flow/role_ctx.h"
+#include "dataplane/source/source_flow.h"
+
+namespace matchrdma {
+
+struct BudgetGroup {
+  GroupKey key;
+  TokenBucket bucket;
+  uint32_t index = 0;
+  struct List {
+    SourceFlow* head = nullptr;
+    SourceFlow* tail = nullptr;
+  };
+  List urgent, small, bulk;
+  uint64_t backlog_bytes = 0;
+  uint32_t small_turns = 0;  ///< small flows served since a bulk flow was
+  bool empty() const { return urgent.head == nullptr && small.head == nullptr && bulk.head == nullptr; }
+};
+
+class Gate {
+ public:
+  explicit Gate(uint32_t max_groups) : timers_(max_groups), max_groups_(max_groups) {}
+
+  /// The group of a receiver, made on first use; nullptr when there are too many.
+  BudgetGroup* group(const GroupKey& key, const RoleCtx& ctx);
+  BudgetGroup* find(const GroupKey& key);
+  /// The flow has something to admit; admits at once when the budget allows.
+  void offer(SourceFlow& f, const RoleCtx& ctx);
+  /// Serves every group whose budget has opened.
+  void run(const RoleCtx& ctx);
+  Instant next_deadline() const { return timers_.earliest(); }
+  void set_budget(const GroupKey& key, Rate rate, const RoleCtx& ctx);
+  /// Traffic of the group outside the gate (UC, UD, transparent, responses) uses its budget too.
+  void charge_outside(const GroupKey& key, uint32_t bytes, Instant now);
+  /// Takes the flow out of its list (its window was discarded).
+  void remove(SourceFlow& f);
+
+ private:
+  void serve(BudgetGroup& g, const RoleCtx& ctx);
+  bool send_one(SourceFlow& f, const RoleCtx& ctx);
+  void arm(BudgetGroup& g, const RoleCtx& ctx);
+  std::vector<std::unique_ptr<BudgetGroup>> groups_;
+  DeadlineHeap timers_;
+  uint32_t max_groups_;
+};
+
+/// Bytes of the next item the flow would send; 0 if it has none.
+uint32_t next_gate_bytes(SourceFlow& f);
+
+}  // namespace matchrdma

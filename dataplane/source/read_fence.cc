@@ -1,0 +1,74 @@
+#include "dataplane/source/read_fence.h"
+
+#include <algorithm>
+
+#include "dataplane/source/acknowledge.h"
+
+namespace matchrdma {
+namespace {
+
+ReadRange range_of(const Frame& req, Seq psn, uint32_t psns) {
+  ReadRange r;
+  r.begin = r.next_response = psn;
+  r.end = psn + psns;
+  r.opcode = req.opcode();
+  r.header_hash = request_hash(req);
+  if (req.opcode() == op::kRcReadReq) {
+    r.va = req.reth_va();
+    r.rkey = req.reth_rkey();
+    r.length = req.reth_length();
+  }
+  return r;
+}
+
+// A retried READ asks for the rest: address and length move with the PSN (IBA 9.4.4; seen in captures).
+bool same_request(const ReadRange& r, const Frame& req, Seq psn, uint32_t psns, uint32_t mtu) {
+  if (req.opcode() != r.opcode || psn < r.begin || psn + psns > r.end) return false;
+  if (r.opcode != op::kRcReadReq) return request_hash(req) == r.header_hash;
+  const uint64_t skipped = static_cast<uint64_t>(psn - r.begin) * mtu;
+  return req.reth_rkey() == r.rkey && req.reth_va() == r.va + skipped && req.reth_length() + skipped <= r.length;
+}
+
+bool drop_oldest_complete(SourceFlow& f) {
+  if (f.reads.empty() || !f.reads.front().complete()) return false;
+  f.reads.pop_front();
+  return true;
+}
+
+}  // namespace
+
+bool add_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx& ctx) {
+  if (f.reads.size() >= ctx.limits->read_ranges && !drop_oldest_complete(f)) return false;
+  return f.reads.push_back(range_of(req, psn, psns));
+}
+
+ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx&) {
+  for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
+    ReadRange& r = f.reads[i];
+    if (psn >= r.end || psn + psns <= r.begin) continue;
+    if (!same_request(r, req, psn, psns, f.path_mtu)) return ReadCopy::kDifferent;
+    r.next_response = std::min(r.next_response, psn);
+    r.hole = false;
+    return ReadCopy::kRetry;
+  }
+  return ReadCopy::kUnknown;
+}
+
+void on_response(SourceFlow& f, const Frame& resp, const RoleCtx&) {
+  const Seq psn = unwrap24(resp.psn().v, f.acked_end);
+  for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
+    ReadRange& r = f.reads[i];
+    if (psn < r.begin || psn >= r.end) continue;
+    if (r.complete() || psn < r.next_response) return;
+    if (psn > r.next_response) r.hole = true;
+    if (r.hole) return;
+    ++r.next_response;
+    // The sender takes a response as an acknowledgement of everything before it.
+    const Seq told = r.complete() ? r.end : psn;
+    if (told > f.acked_end && told <= f.sent_end) f.acked_end = told;
+    f.ack_dirty = true;
+    return;
+  }
+}
+
+}  // namespace matchrdma

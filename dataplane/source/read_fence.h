@@ -1,0 +1,22 @@
+#pragma once
+// READ-class requests (READ, atomics, FLUSH, ATOMIC WRITE): never answered locally, a fence to every ACK and NAK until
+// their responses have passed to the sender (C3, H7, H8, C13).
+#include "dataplane/flow/role_ctx.h"
+#include "dataplane/source/source_flow.h"
+
+namespace matchrdma {
+
+/// A new READ-class request at `psn`; false when the flow has too many outstanding.
+bool add_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx& ctx);
+
+enum class ReadCopy : uint8_t {
+  kRetry,      ///< a known request or a sub-range of it: the fence is armed again
+  kUnknown,    ///< nothing is remembered of that PSN
+  kDifferent,  ///< same PSN, other headers: not a retransmission (C4)
+};
+ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx& ctx);
+
+/// A response with right ICRC passed to the sender. Counts it if it is the next expected one (H7).
+void on_response(SourceFlow& f, const Frame& resp, const RoleCtx& ctx);
+
+}  // namespace matchrdma

@@ -1,0 +1,183 @@
+#pragma once
+// State of one flow at its source: what is owned, what was promised to the sender, what the far side confirmed.
+// Knows nothing of the receiver's proxy beyond its messages. All PSN bounds are exclusive ends ("..._end").
+#include <array>
+#include <cstdint>
+
+#include "dataplane/base/pooled_ring.h"
+#include "dataplane/base/seq_map.h"
+#include "dataplane/base/time.h"
+#include "dataplane/base/token_bucket.h"
+#include "dataplane/flow/ack_template.h"
+#include "dataplane/flow/flow_key.h"
+#include "dataplane/flow/flow_state.h"
+#include "dataplane/flow/message.h"
+#include "dataplane/flow/outbox.h"
+#include "dataplane/flow/seq_find.h"
+
+namespace matchrdma {
+
+/// One owned request packet.
+struct Owned {
+  static constexpr uint8_t kEnds = 1, kAckReq = 2, kReadClass = 4, kSmall = 8, kSent = 16, kResend = 32, kForeignCopy = 64;
+  PacketRef packet;
+  Seq psn = 0;
+  Instant accepted, sent;
+  uint32_t psns = 1;          ///< READ occupies one per response packet (C13)
+  uint32_t messages_end = 0;  ///< messages since base that are complete when this packet is
+  uint32_t header_hash = 0, payload_crc = 0;
+  uint8_t flags = 0;
+  Seq end() const { return psn + psns; }
+  bool has(uint8_t f) const { return (flags & f) != 0; }
+};
+
+/// What is remembered of a confirmed packet (C4).
+struct Confirmed {
+  Seq psn = 0;
+  uint32_t header_hash = 0, payload_crc = 0;
+};
+
+/// A READ-class request: outstanding while next_response < end, remembered after.
+struct ReadRange {
+  Seq begin = 0, end = 0, next_response = 0;
+  uint64_t va = 0;
+  uint32_t rkey = 0, length = 0, header_hash = 0;
+  uint8_t opcode = 0;
+  bool hole = false;  ///< a response was lost: nothing counts until it is asked again (H7)
+  bool complete() const { return next_response >= end; }
+};
+
+/// Passes the gate without being owned: READ retries, forwarded duplicates.
+struct Passing {
+  PacketRef packet;
+  uint64_t behind = 0;  ///< goes once every owned packet below this index was admitted
+  Cause cause = Cause::kReadRetry;
+};
+
+struct BudgetGroup;
+
+struct SourceFlow {
+  struct Pools {
+    ChunkPool<Owned> owned;
+    ChunkPool<Confirmed> confirmed;
+    ChunkPool<ReadRange> reads;
+    ChunkPool<Passing> passing;
+    NodePool nodes;
+  };
+  explicit SourceFlow(Pools& p) : window(p.owned), confirmed(p.confirmed), reads(p.reads), passing(p.passing), gap(&p.nodes) {}
+
+  // Identity.
+  FlowKey key;
+  Qpn sender_qpn;
+  FlowId id;
+  uint32_t path_mtu = 0;
+  Completion completion = Completion::kTransparent;
+  bool credits_used = false;
+  bool has_start = false;
+  Psn start;
+  int64_t start_msn = 0;
+  uint32_t index = 0;  ///< in the shard's flow table
+  FlowState state = FlowState::kPaired;
+  BudgetGroup* group = nullptr;
+
+  // Sequence numbers.
+  Seq seen_end = 0;       ///< highest PSN seen from the LAN + 1, any state
+  bool seen = false;
+  Seq base = 0;
+  Seq epsn = 0;           ///< next PSN to accept
+  Seq confirmed_end = 0;
+  Seq admitted_end = 0;   ///< everything below was admitted by the gate
+  Seq released_end = 0;   ///< admitted, or waited hold_max
+  Seq acked_end = 0;      ///< told to the sender
+  Seq sent_end = 0;       ///< highest PSN put on the span + 1
+  uint64_t admit_index = 0;
+
+  PooledRing<Owned> window;
+  PooledRing<Confirmed> confirmed;
+  PooledRing<ReadRange> reads;
+  PooledRing<Passing> passing;
+  SeqMap<PacketRef> gap;  ///< behind a LAN gap (PROTOCOL 4, psn > epsn)
+  uint64_t owned_bytes = 0;
+  uint64_t gate_bytes = 0;
+
+  // Acknowledging.
+  Seq ack_wanted_end = 0;
+  bool ack_again = false;     ///< repeat ACK(ceiling) though nothing rose: an absorbed duplicate asked
+  bool ack_dirty = false;
+  uint32_t since_ack = 0;
+  int64_t msn_at_base = 0;    ///< messages the receiver had completed at base; exact once the barrier is lifted
+  bool msn_known = false;
+  uint32_t messages = 0;      ///< complete ones accepted since base
+  uint32_t messages_confirmed = 0;
+  bool message_small = false; ///< the message being accepted counts as small at the gate
+  int64_t msn_real = -1;
+  uint8_t credit_code = 31;
+  AckTemplate ack_form;
+  struct GivenAck {
+    Seq end = 0;
+    Instant at;
+  };
+  std::array<GivenAck, 8> given{};  ///< the last 8 (new generation rule of C4)
+  uint32_t given_count = 0;
+  uint64_t fence_index = 0;   ///< end-to-end: no message of the window ends below this index
+
+  // LAN gap.
+  Instant gap_since = Instant::never();
+  bool gap_nak_due = false;    ///< wait is over, NAK withheld by a fence
+  bool gap_nak_sent = false;
+  Seq chosen_drop = -1;        ///< first PSN we dropped ourselves: silence until the sender returns (H5)
+
+  // Repair over the span.
+  struct Mark {
+    uint64_t seq = 0;
+    Instant sent;
+  };
+  std::array<Mark, 64> marks{};
+  uint64_t mark_seq = 0;
+  Instant last_mark, last_send;
+  uint64_t ack_echo = 0;
+  uint64_t resend_scan = 0;
+  uint32_t resend_pending = 0;
+  Seq repair_cursor = 0;
+  Seq far_received_end = 0;
+  Instant rto_at = Instant::never();
+  uint32_t rto_backoff = 0;
+
+  // Handshakes.
+  Instant retry_at = Instant::never();
+  uint32_t retry_count = 0;
+  bool lifted_answered = false;
+  bool draining = false;       ///< no new custody; becomes transparent once all is confirmed (C14)
+  bool drained = false;        ///< the close under way ends in transparent
+  bool close_whole_qp = false;
+  bool closing_keeps = false;  ///< a new generation waits for the end of the old one: its packets are kept
+  Seq real_ack_end = -1;       ///< newest real ACK seen before base was picked
+  int64_t real_ack_msn = -1;
+  bool base_fresh = false;
+  Seq no_base_below = 0;       ///< after a NAK below base: base only above the sender's old highest PSN
+
+  // Faults.
+  uint8_t fault_syndrome = 0;
+  Seq fault_psn = 0;
+  bool fault_told = false;
+
+  // CNP.
+  Instant last_cnp = Instant{-1'000'000'000'000};
+  uint8_t ect = 2;
+
+  // Gate lists (intrusive).
+  enum class Queue : uint8_t { kNone, kUrgent, kSmall, kBulk };
+  Queue queued = Queue::kNone;
+  SourceFlow* gate_next = nullptr;
+  int64_t deficit = 0;
+
+  bool owns() const { return !window.empty(); }
+  bool tracked() const {
+    return state == FlowState::kBarrier || state == FlowState::kActive || state == FlowState::kBasing;
+  }
+  void fire(FlowEvent e) { state = next_state(state, e); }
+  /// Index of the owned packet that covers `s`; window.end() if none.
+  uint64_t find(Seq s) const { return find_covering(window, s); }
+};
+
+}  // namespace matchrdma

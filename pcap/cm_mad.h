@@ -1,0 +1,28 @@
+#pragma once
+// Connection management MADs: what the replayer needs of them (IBA 12.6: REQ, REP, RTU, REJ, DREQ, DREP).
+#include <cstdint>
+#include <optional>
+
+#include "dataplane/wire/frame.h"
+
+namespace matchrdma {
+
+struct CmMad {
+  static constexpr uint16_t kReq = 0x0010, kMra = 0x0011, kRej = 0x0012, kRep = 0x0013, kRtu = 0x0014,
+                            kDreq = 0x0015, kDrep = 0x0016;
+  uint16_t attribute = 0;
+  uint32_t local_id = 0;   ///< communication id of the sender of this MAD
+  uint32_t remote_id = 0;  ///< that of its peer; not in a REQ
+  Qpn qpn;                 ///< REQ, REP: the sender's queue pair
+  Psn starting_psn;        ///< REQ, REP: first PSN that queue pair sends
+  uint32_t path_mtu = 0;   ///< REQ, bytes
+
+  bool opens() const { return attribute == kReq || attribute == kRep; }
+  /// Sent because of a MAD of the peer.
+  bool answers() const { return attribute != kReq && attribute != kDreq; }
+};
+
+/// The MAD in a UD SEND_ONLY to QP 1, if it is one of connection management.
+std::optional<CmMad> parse_cm_mad(const Frame& f);
+
+}  // namespace matchrdma

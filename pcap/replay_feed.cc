@@ -1,0 +1,37 @@
+#include "pcap/replay_feed.h"
+
+#include <utility>
+
+namespace matchrdma {
+
+ReplayFeed::ReplayFeed(CaptureReader reader, const TraceFlows& flows, Causality& causality, ReplayHosts& hosts,
+                       model::PacketArena& pool)
+    : reader_(std::move(reader)), flows_(flows), causality_(causality), hosts_(hosts), pool_(pool) {
+  reader_.next(next_);
+}
+
+Instant ReplayFeed::horizon() {
+  if (done() || hosts_.queued_bytes() > kWindowBytes) return Instant::never();
+  return next_.time + hosts_.origin() + hosts_.min_shift();
+}
+
+void ReplayFeed::fill(Instant until, Instant now) {
+  while (!done() && horizon() <= until) read_one(now);
+}
+
+void ReplayFeed::read_one(Instant now) {
+  FedPacket p;
+  p.packet = pool_.copy(next_.data);
+  p.view = PacketView::of(p.packet->bytes(), flows_);
+  p.captured = next_.time;
+  p.index = next_.index;
+  const TraceSites::Place place = flows_.sites().place(p.packet->bytes());
+  p.site = place.site;
+  p.host = place.host;
+  p.dependency = causality_.captured(p.view, p.captured);
+  ++read_;
+  hosts_.push(std::move(p), now);
+  reader_.next(next_);
+}
+
+}  // namespace matchrdma

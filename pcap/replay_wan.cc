@@ -1,0 +1,80 @@
+#include "pcap/replay_wan.h"
+
+namespace matchrdma {
+namespace {
+
+/// Packets of one flow share a path, so disorder is small (Timing::reorder_window is as large).
+constexpr Duration kReorderExtra = Duration::micros(50);
+
+model::SpanConfig clean_span(const ReplayOptions& o) { return {.delay = o.one_way(), .rate = o.rate}; }
+
+}  // namespace
+
+ReplayWan::ReplayWan(const ReplayOptions& options, model::PacketArena& pool)
+    : options_(options),
+      data_{WanQueue(clean_span(options), options.seed * 4 + 0),
+            WanQueue(clean_span(options), options.seed * 4 + 1)},
+      control_{WanQueue(clean_span(options), options.seed * 4 + 2),
+               WanQueue(clean_span(options), options.seed * 4 + 3)} {
+  for (auto* queues : {&data_, &control_})
+    for (WanQueue& q : *queues) {
+      q.set_clone([&pool](const WanItem& i) {
+        WanItem copy;
+        if (i.packet) copy.packet = model::clone_packet(i.packet, pool);
+        copy.message = i.message;
+        return copy;
+      });
+      q.set_corrupt([&pool](WanItem& i, Prng& prng) {
+        if (i.packet) {
+          // Bit errors on a real span hit anything; behind the addresses the ICRC must find them.
+          constexpr uint32_t kEthernet = 14;
+          model::corrupt_packet(i.packet, prng, pool, kEthernet);
+        } else {
+          i.spoiled = true;
+        }
+      });
+    }
+}
+
+void ReplayWan::start_faults(Instant first) {
+  faulty_ = options_.loss > 0 || options_.corrupt > 0 || options_.cut.has_value();
+  for (auto* queues : {&data_, &control_})
+    for (WanQueue& q : *queues) {
+      model::SpanConfig& c = q.config();
+      c.loss = options_.loss;
+      c.duplicate = options_.duplicate;
+      c.reorder = options_.reorder;
+      c.corrupt = options_.corrupt;
+      c.reorder_extra = kReorderExtra;
+      if (options_.cut) c.cuts = {{first + options_.cut->at, first + options_.cut->at + options_.cut->length}};
+    }
+}
+
+bool ReplayWan::send_packet(Site site, PacketRef p, Instant now) {
+  WanQueue& q = data_to(1 - site);
+  const size_t in_flight = q.in_flight();
+  const uint64_t corrupted = q.stats().corrupted;
+  const uint32_t size = p->size + kFraming;
+  q.push({.packet = std::move(p)}, size, now);
+  const size_t launched = q.in_flight() - in_flight;
+  return launched > q.stats().corrupted - corrupted;
+}
+
+void ReplayWan::send_message(Site site, const Message& m, Instant now) {
+  WanQueue& q = in_data_queue(m) ? data_to(1 - site) : control_to(1 - site);
+  q.push({.message = m}, kMessageBytes, now);
+}
+
+void ReplayWan::report(SpanReport& r) const {
+  for (const WanQueue& q : data_) {
+    const model::SpanStats& s = q.stats();
+    r.lost += s.lost + s.cut + s.tail_drops;
+    r.reordered += s.reordered;
+    r.duplicated += s.duplicated;
+    r.corrupted += s.corrupted;
+    r.peak_queue_bytes = std::max(r.peak_queue_bytes, s.peak_queue_bytes);
+  }
+  for (const WanQueue& q : control_) r.control_lost += q.stats().lost + q.stats().cut;
+}
+
+}  // namespace matchrdma

@@ -1,0 +1,274 @@
+#include "pcap/replay_world.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace matchrdma {
+namespace {
+
+ShardConfig shard_config(const ReplayOptions& o, uint32_t instance) {
+  ShardConfig c;
+  c.instance = instance;
+  c.tuning.budget = o.budget;
+  return c;
+}
+
+/// Copies that a proxy sends again show no progress: it may do so for ever.
+bool is_progress(Cause c) {
+  return c != Cause::kProbe && c != Cause::kReceiverNak && c != Cause::kReceiverRnr &&
+         c != Cause::kCustodyResend && c != Cause::kDuplicateForwarded;
+}
+
+}  // namespace
+
+ReplayWorld::Node::Node(const ShardConfig& config, PacketPool& pool) : shard(config, pool), out(2 * kBurst) {}
+
+ReplayWorld::ReplayWorld(const ReplayOptions& options, const TraceFlows& flows, CaptureReader reader)
+    : options_(options),
+      flows_(flows),
+      causality_(flows),
+      hosts_(flows, causality_),
+      feed_(std::move(reader), flows, causality_, hosts_, pool_),
+      checks_(flows),
+      latency_(flows, checks_.fence(), options.one_way() * 2),
+      wan_(options, pool_),
+      nodes_{std::make_unique<Node>(shard_config(options, 1), pool_),
+             std::make_unique<Node>(shard_config(options, 2), pool_)} {}
+
+Result<void> ReplayWorld::open_outputs() {
+  const auto open = [](const std::string& path, std::unique_ptr<CaptureWriter>& out) -> Result<void> {
+    if (path.empty()) return {};
+    auto w = CaptureWriter::open(path);
+    if (!w) return Error{w.error()};
+    out = std::make_unique<CaptureWriter>(std::move(*w));
+    return {};
+  };
+  if (auto r = open(options_.write_lan_a, lan_writers_[0]); !r) return r;
+  if (auto r = open(options_.write_lan_b, lan_writers_[1]); !r) return r;
+  return open(options_.write_wan, wan_writer_);
+}
+
+Result<void> ReplayWorld::run() {
+  if (options_.register_flows && !options_.transparent)
+    if (auto r = register_flows(); !r) return r;
+  // The first packet enters when all handshakes are over and every timer that they armed has had its turn.
+  first_entry_ = last_progress_ = now_ + Duration::millis(1);
+  hosts_.set_origin(first_entry_ - flows_.counts().first);
+  wan_.start_faults(first_entry_);
+  for (;;) {
+    Instant t = next_event();
+    if (const Instant h = feed_.horizon(); h <= t) {
+      feed_.fill(h, now_);
+      continue;
+    }
+    unblock_if_stuck(t);
+    if (feed_.done() && hosts_.empty() && finished()) break;
+    if (t.is_never()) break;
+    step(t);
+    if (options_.progress) options_.progress("replaying", fed_, flows_.counts().packets);
+  }
+  for (auto* w : {&lan_writers_[0], &lan_writers_[1], &wan_writer_})
+    if (*w != nullptr)
+      if (auto r = (*w)->close(); !r) return r;
+  if (!write_error_.empty()) return Error{write_error_};
+  return {};
+}
+
+Result<void> ReplayWorld::register_flows() {
+  const std::vector<Registration> all = flows_.registrations(options_.completion);
+  Node& a = *nodes_[0];
+  for (const Registration& reg : all) {
+    a.out.clear();
+    const bool local_a = flows_.sites().site_of(reg.a.ip, reg.b.ip) == 0;
+    if (!a.shard.register_qp(reg, local_a, now_, a.out))
+      return Error{"proxy A refused to register QP " + std::to_string(reg.a.qpn.v) + " with QP " +
+                   std::to_string(reg.b.qpn.v) +
+                   ": its flow table is full or the trace contradicts itself; replay with "
+                   "--register=off"};
+    dispatch(0);
+  }
+  return wait_registered(all);
+}
+
+Result<void> ReplayWorld::wait_registered(const std::vector<Registration>& all) {
+  // Three round trips are enough on a span without faults.
+  const Instant deadline = now_ + Duration::seconds(1) + options_.one_way() * 40;
+  for (const Registration& reg : all)
+    while (!nodes_[0]->shard.registered(reg) || !nodes_[1]->shard.registered(reg)) {
+      const Instant t = next_event();
+      if (t > deadline)
+        return Error{
+            "QP " + std::to_string(reg.a.qpn.v) + " and QP " + std::to_string(reg.b.qpn.v) +
+            " were not registered within a second of virtual time; this is a fault of the proxies: please "
+            "report it with the trace"};
+      step(t);
+    }
+  return {};
+}
+
+Instant ReplayWorld::next_event() const {
+  Instant t = Instant::never();
+  for (const Site s : {0, 1}) {
+    ReplayWan& wan = const_cast<ReplayWan&>(wan_);
+    t = earlier(t, hosts_.next(s));
+    t = earlier(t, wan.data_to(s).next_due());
+    t = earlier(t, wan.control_to(s).next_due());
+    t = earlier(t, nodes_[static_cast<size_t>(s)]->shard.next_wakeup());
+  }
+  return later(t, now_);
+}
+
+void ReplayWorld::step(Instant t) {
+  now_ = later(now_, t);
+  for (const Site s : {0, 1}) {
+    gather(s, now_);
+    Node& n = *nodes_[static_cast<size_t>(s)];
+    if (!n.burst.empty() || !n.messages.empty() || n.shard.next_wakeup() <= now_) run_node(s);
+  }
+}
+
+void ReplayWorld::gather(Site site, Instant t) {
+  Node& n = *nodes_[static_cast<size_t>(site)];
+  n.now = later(n.now, t);
+  const Instant limit = t + kBatch;
+  WanQueue& data = wan_.data_to(site);
+  WanQueue& control = wan_.control_to(site);
+  while (n.burst.size() + n.messages.size() < kBurst) {
+    const Instant lan = hosts_.next(site), wan = data.next_due(), ctl = control.next_due();
+    const Instant due = earlier(lan, earlier(wan, ctl));
+    if (due > limit) return;
+    // A packet that is not due yet must not be seen before the timers that are.
+    if (due > n.now && n.shard.next_wakeup() < due) return;
+    n.now = later(n.now, due);
+    if (due == lan) {
+      take_host_packet(site, t);
+      if (const Instant h = feed_.horizon(); h <= limit) feed_.fill(limit, now_);
+    } else if (!take_wan_item(site, due == ctl ? control : data)) {
+      return;
+    }
+  }
+}
+
+void ReplayWorld::take_host_packet(Site site, Instant t) {
+  Node& n = *nodes_[static_cast<size_t>(site)];
+  FedPacket p = hosts_.pop(site, t);
+  ++fed_;
+  last_progress_ = now_;
+  checks_.entered(p.view);
+  latency_.entered(p.view, p.captured, p.entry);
+  n.burst.push_back({Side::kLan, std::move(p.packet)});
+}
+
+// False: the burst ends here. A message of the data queue speaks of the packets before it, so none may come
+// after it.
+bool ReplayWorld::take_wan_item(Site site, WanQueue& queue) {
+  Node& n = *nodes_[static_cast<size_t>(site)];
+  const bool data = &queue == &wan_.data_to(site);
+  auto item = queue.pop_due(Instant::never());
+  if (item->packet) {
+    n.burst.push_back({Side::kWan, std::move(item->packet)});
+    return true;
+  }
+  if (!item->spoiled) n.messages.push_back(std::move(item->message));
+  return !data;
+}
+
+void ReplayWorld::run_node(Site site) {
+  Node& n = *nodes_[static_cast<size_t>(site)];
+  n.out.clear();
+  n.shard.run_once(n.burst, n.messages, n.now, n.out);
+  n.burst.clear();
+  n.messages.clear();
+  dispatch(site);
+}
+
+void ReplayWorld::dispatch(Site site) {
+  Node& n = *nodes_[static_cast<size_t>(site)];
+  for (OutItem& item : n.out.items()) {
+    if (!item.packet) {
+      wan_.send_message(site, item.message, n.now);
+    } else if (item.side == Side::kLan) {
+      to_lan(site, item);
+    } else {
+      to_wan(site, std::move(item.packet));
+    }
+  }
+  n.out.clear();
+}
+
+void ReplayWorld::to_lan(Site site, OutItem& item) {
+  const Instant at = nodes_[static_cast<size_t>(site)]->now;
+  const PacketView v = PacketView::of(item.packet->bytes(), flows_);
+  if (is_progress(item.cause)) last_progress_ = now_;
+  latency_.left(v, at);
+  checks_.left(v, item.cause);
+  causality_.delivered(v, at);
+  hosts_.wake(v.rc ? v.stream : -1, now_);
+  write(lan_writers_[static_cast<size_t>(site)], item.packet, at);
+  item.packet.reset();
+}
+
+void ReplayWorld::to_wan(Site site, PacketRef p) {
+  const Instant at = nodes_[static_cast<size_t>(site)]->now;
+  write(wan_writer_, p, at);
+  if (!wan_.faulty()) {
+    wan_.send_packet(site, std::move(p), at);
+    return;
+  }
+  const PacketRef kept = p.share();
+  if (!wan_.send_packet(site, std::move(p), at)) checks_.lost_on_span(PacketView::of(kept->bytes(), flows_));
+}
+
+void ReplayWorld::write(std::unique_ptr<CaptureWriter>& writer, const PacketRef& p, Instant now) {
+  if (writer == nullptr || !write_error_.empty()) return;
+  const Instant captured{std::max<int64_t>(0, (now - hosts_.origin()).ns)};
+  if (auto r = writer->write(captured, p->bytes()); !r) write_error_ = r.error();
+}
+
+bool ReplayWorld::quiet() const {
+  return wan_.data_empty() && !nodes_[0]->shard.busy() && !nodes_[1]->shard.busy();
+}
+
+// What is left may be resends to a host that will never answer: its recording has ended.
+bool ReplayWorld::finished() const {
+  if (quiet()) return true;
+  const Duration round_trip = options_.one_way() * 2;
+  const Duration patience =
+      checks_.missing() == 0 ? round_trip * 4 + Duration::millis(20) : round_trip * 40 + Duration::seconds(2);
+  return wan_.data_empty() && now_ - last_progress_ > patience;
+}
+
+// A recording that cannot go on (its cause was lost for good, or lies before the capture) must not stop the
+// others.
+void ReplayWorld::unblock_if_stuck(Instant& t) {
+  if (hosts_.empty() || hosts_.any_ready()) return;
+  const Duration patience = options_.one_way() * 40 + Duration::seconds(2);
+  if (!quiet() && now_ - last_progress_ <= patience) return;
+  if (!feed_.done() && feed_.horizon().is_never()) {
+    feed_.read_one(now_);  // the window is full of what waits for packets behind it
+  } else {
+    hosts_.release_one(now_);
+  }
+  t = next_event();
+}
+
+void ReplayWorld::report(ReplayResult& r) const {
+  for (const size_t s : {0u, 1u}) r.proxy[s] = nodes_[s]->shard.counters();
+  r.delivery = checks_.report();
+  r.with_proxy = latency_.with_proxy();
+  r.without_proxy = latency_.without_proxy();
+  wan_.report(r.span);
+  r.span.repaired = checks_.repaired();
+  r.span.responses_lost = checks_.responses_lost();
+  r.unanswered_requests = checks_.unanswered();
+  r.released_without_cause = hosts_.released();
+  r.packets_fed = fed_;
+  r.virtual_time = now_ - first_entry_;
+  const auto& hosts = flows_.sites().hosts();
+  for (size_t i = 0; i < hosts.size(); ++i)
+    if (hosts[i].packets > 0)
+      r.hosts.push_back({hosts[i].name, hosts_.site(static_cast<int>(i)), hosts[i].packets,
+                         hosts_.shift(static_cast<int>(i))});
+}
+
+}  // namespace matchrdma

@@ -1,0 +1,73 @@
+#pragma once
+// Two proxies, a span between them and the hosts of a capture, in virtual time.
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "dataplane/shard/shard.h"
+#include "pcap/capture_writer.h"
+#include "pcap/replay_checks.h"
+#include "pcap/replay_feed.h"
+#include "pcap/replay_latency.h"
+#include "pcap/replay_options.h"
+#include "pcap/replay_wan.h"
+
+namespace matchrdma {
+
+/// Duty: the event loop. Everything that has a meaning (causes, checks, latency, faults) is another's.
+class ReplayWorld {
+ public:
+  ReplayWorld(const ReplayOptions& options, const TraceFlows& flows, CaptureReader reader);
+  Result<void> open_outputs();
+  /// Until the capture has been fed and the proxies are done with it.
+  Result<void> run();
+  void report(ReplayResult& r) const;
+
+ private:
+  /// One proxy and what it is about to be given.
+  struct Node {
+    Node(const ShardConfig& config, PacketPool& pool);
+    Shard shard;
+    std::vector<RxItem> burst;
+    std::vector<Message> messages;
+    Outbox out;
+    Instant now{};
+  };
+  static constexpr size_t kBurst = 32;
+  /// Packets this close together share a burst, as they would on a polling core.
+  static constexpr Duration kBatch = Duration::micros(1);
+
+  Result<void> register_flows();
+  Result<void> wait_registered(const std::vector<Registration>& all);
+  Instant next_event() const;
+  void step(Instant t);
+  void gather(Site site, Instant t);
+  void take_host_packet(Site site, Instant t);
+  bool take_wan_item(Site site, WanQueue& queue);
+  void run_node(Site site);
+  void dispatch(Site site);
+  void to_lan(Site site, OutItem& item);
+  void to_wan(Site site, PacketRef p);
+  void write(std::unique_ptr<CaptureWriter>& writer, const PacketRef& p, Instant now);
+  bool quiet() const;
+  bool finished() const;
+  void unblock_if_stuck(Instant& t);
+
+  const ReplayOptions& options_;
+  const TraceFlows& flows_;
+  model::PacketArena pool_;
+  Causality causality_;
+  ReplayHosts hosts_;
+  ReplayFeed feed_;
+  ReplayChecks checks_;
+  ReplayLatency latency_;
+  ReplayWan wan_;
+  std::array<std::unique_ptr<Node>, 2> nodes_;
+  std::array<std::unique_ptr<CaptureWriter>, 2> lan_writers_;
+  std::unique_ptr<CaptureWriter> wan_writer_;
+  std::string write_error_;
+  Instant now_{}, first_entry_{}, last_progress_{};
+  uint64_t fed_ = 0;
+};
+
+}  // namespace matchrdma

@@ -1,0 +1,83 @@
+#pragma once
+// Which two streams of a capture belong to one QP pair. Offline, with the whole capture in view.
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "dataplane/wire/frame.h"
+#include "pcap/cm_mad.h"
+#include "pcap/trace_stream.h"
+
+namespace matchrdma {
+
+/// Duty: weighs, for every stream that carries answers, which stream of requests they fit. Answers before
+/// requests, PSNs nobody sent and message counts that do not keep step speak against a candidate; equal or
+/// derived UDP ports and CM handshakes speak for it. Pairs only what is each other's single best.
+class TracePairing {
+ public:
+  explicit TracePairing(std::vector<TraceStream>& streams) : streams_(streams) {}
+
+  void request(int stream, const Frame& f);
+  void answer(int stream, const Frame& f);
+  void cm_mad(const CmMad& mad, const Frame& f);
+  /// Sets partner, evidence, path MTU and MSN of all streams.
+  void resolve();
+
+ private:
+  /// Evidence that the answers in one stream belong to the requests of another.
+  struct Edge {
+    int requests = -1;
+    uint32_t fits = 0;    ///< answers whose PSN that stream had sent
+    uint32_t strong = 0;  ///< of these: on a message end or AckReq, message count in step
+    uint32_t against = 0;
+    uint32_t msn_offset = 0;  ///< MSN minus messages seen; the same for every ACK of the right stream
+    bool msn_known = false, msn_from_ack = false;
+    bool dead() const { return against > 4 && against > fits / 8; }
+  };
+  struct Direction {
+    std::vector<int> started;  ///< streams of one (source, destination, VLANs) that sent requests
+  };
+  struct Side {
+    RequestTrack track;
+    std::vector<Edge> edges;  ///< of its answers
+    size_t synced = 0;        ///< how many of the reversed direction's streams have an edge here
+    bool in_direction = false;
+    bool credits = false;
+    bool overflow = false;
+  };
+  struct Candidate {
+    int other = -1;
+    int port_score = 0;
+    uint64_t strong = 0, fits = 0;
+    bool better_than(const Candidate& o) const;
+  };
+  struct PendingRequest {
+    CmMad mad;
+    FlowKey key;
+  };
+  static constexpr size_t kMaxEdges = 1 << 20;
+
+  static FlowKey direction_key(const FlowKey& k, bool reversed);
+  Side& side(int stream);
+  void sync_edges(int stream);
+  void weigh(Edge& e, const Frame& f);
+  void weigh_message_count(Edge& e, const Frame& f, Seq seq, bool ack);
+  const Edge* edge(int answers, int requests) const;
+  int port_score(const TraceStream& a, const TraceStream& b) const;
+  bool candidate(int a, int b, Candidate& out) const;
+  int find_best(int a) const;
+  void pair(int a, int b, const char* evidence);
+  void finish_pair(TraceStream& requests, int answers);
+
+  std::vector<TraceStream>& streams_;
+  std::vector<Side> sides_;
+  std::vector<std::pair<FlowKey, Direction>> directions_;
+  std::map<uint64_t, std::vector<int>> direction_index_;  ///< hash of a direction -> places in directions_
+  std::map<uint32_t, PendingRequest> cm_requests_;        ///< by communication id
+  std::vector<std::pair<PendingRequest, PendingRequest>> cm_pairs_;
+  size_t edges_ = 0;
+
+  Direction& direction(const FlowKey& k);
+};
+
+}  // namespace matchrdma

@@ -1,0 +1,73 @@
+#include "pcap/trace_stream.h"
+
+#include <algorithm>
+
+namespace matchrdma {
+namespace {
+
+constexpr uint32_t kSmallestMtu = 256;
+/// A start below the first packet seen can only be the head of something retransmitted, not another life of the
+/// QP.
+constexpr Seq kLowerStart = 1 << 16;
+
+}  // namespace
+
+// A retry asks for the rest of an earlier READ: it ends at the same address and begins whole packets later.
+// Only the addresses tell, since the path MTU is not known yet.
+bool RequestTrack::is_read_retry(const Frame& f, Seq seq) const {
+  return std::any_of(reads_.begin(), reads_.end(), [&](const Read& r) {
+    const uint64_t skipped = f.reth_va() - r.va;
+    const Seq packets = seq - r.seq;
+    return packets > 0 && r.rkey == f.reth_rkey() && skipped + f.reth_length() == r.length &&
+           skipped % static_cast<uint64_t>(packets) == 0 &&
+           skipped / static_cast<uint64_t>(packets) >= kSmallestMtu;
+  });
+}
+
+void RequestTrack::read_request(TraceStream& s, const Frame& f, Seq seq) {
+  s.reach = std::max(s.reach, seq + std::max<Seq>(1, (Seq{f.reth_length()} + kSmallestMtu - 1) / kSmallestMtu));
+  reads_.push_back({seq, f.reth_va(), f.reth_length(), f.reth_rkey()});
+  if (reads_.size() > kReads) reads_.pop_front();
+}
+
+void RequestTrack::request(TraceStream& s, const Frame& f) {
+  const OpcodeInfo& info = f.info();
+  ++s.request_packets;
+  s.bytes += f.payload_length();
+  s.largest_payload = std::max(s.largest_payload, f.payload_length());
+  if (info.first || info.middle) s.full_payload = std::max(s.full_payload, f.payload_length());
+  s.request_port = f.udp_source_port();
+  if (info.transport != Transport::kRc) {
+    if (info.ends_message()) ++s.messages;
+    return;
+  }
+  if (!s.started) {
+    s.started = true;
+    s.first = s.end = s.reach = f.psn().v;
+  }
+  const Seq seq = place_psn(f.psn(), s.end);
+  const bool read = info.read_class && info.reth;
+  if (seq < s.end) {
+    if (seq < s.first && s.first - seq < kLowerStart) s.first = seq;
+    return;
+  }
+  const bool retry = read && is_read_retry(f, seq);
+  if (read) read_request(s, f, seq);
+  s.reach = std::max(s.reach, seq + 1);
+  if (retry) return;
+  s.end = seq + 1;
+  const bool ends = info.ends_message() || info.read_class;
+  if (ends) ++s.messages;
+  if (ends || f.ack_req()) {
+    points_.at(seq).messages = s.messages;
+    if (points_.size() > kPoints) points_.pop_front();
+  }
+}
+
+std::optional<uint64_t> RequestTrack::messages_at(Seq seq) {
+  const auto* slot = points_.at_or_below(seq);
+  if (slot == nullptr) return std::nullopt;
+  return slot->value.messages;
+}
+
+}  // namespace matchrdma

@@ -1,0 +1,69 @@
+#pragma once
+// Everything that a capture tells of the packets to one queue pair.
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "dataplane/flow/flow_key.h"
+#include "dataplane/wire/frame.h"
+#include "pcap/seq_window.h"
+
+namespace matchrdma {
+
+/// One direction: what one host sends to one QP of another. For RC it carries that host's requests and its
+/// answers to requests of the other direction (the partner stream).
+struct TraceStream {
+  FlowKey key;
+  Transport transport = Transport::kRc;
+
+  // requests, as captured
+  uint64_t request_packets = 0;  ///< retransmissions included
+  uint64_t messages = 0;         ///< distinct
+  uint64_t bytes = 0;            ///< payload of request packets
+  bool started = false;          ///< a request was seen
+  Seq first = 0;                 ///< lowest PSN seen
+  Seq end = 0;                   ///< behind the newest request
+  Seq reach = 0;                 ///< behind the farthest PSN a READ may occupy
+  uint32_t full_payload = 0;  ///< payload of FIRST and MIDDLE packets, READ responses among them: the path MTU
+  uint32_t largest_payload = 0;
+  std::optional<uint16_t> request_port, answer_port;
+  std::optional<Qpn> source_qpn;  ///< UD: in every packet
+
+  // what pairing found
+  int partner = -1;
+  const char* evidence = "";  ///< how the partner was found, or why not
+  uint32_t path_mtu = 0;      ///< 0: unknown
+  int64_t msn_before = 0;     ///< messages completed before `first`
+  bool credits = false;       ///< its receiver counts credits
+};
+
+/// Duty: follows the requests of one stream in file order: which PSNs are new, which end a message or ask for
+/// an ACK, and how many messages were complete at each of these.
+class RequestTrack {
+ public:
+  /// A place where an ACK is likely.
+  struct Point {
+    uint64_t messages = 0;  ///< up to and with this PSN
+  };
+  void request(TraceStream& s, const Frame& f);
+  /// Messages complete with PSN `seq`; none when nothing is remembered of it.
+  std::optional<uint64_t> messages_at(Seq seq);
+  /// Whether `seq` ended a message or asked for an ACK.
+  bool is_point(Seq seq) { return points_.find(seq) != nullptr; }
+
+ private:
+  struct Read {
+    Seq seq;
+    uint64_t va;
+    uint32_t length, rkey;
+  };
+  static constexpr size_t kPoints = 1024, kReads = 256;
+  bool is_read_retry(const Frame& f, Seq seq) const;
+  void read_request(TraceStream& s, const Frame& f, Seq seq);
+
+  SeqWindow<Point> points_;
+  std::deque<Read> reads_;
+};
+
+}  // namespace matchrdma

@@ -1,0 +1,144 @@
+// matchrdma replay TRACE: two proxies and a long span, fed from a capture.
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "pcap/replay_options.h"
+#include "proxy/commands.h"
+#include "proxy/json_output.h"
+#include "proxy/progress.h"
+#include "proxy/replay_report.h"
+#include "proxy/units.h"
+
+namespace matchrdma {
+namespace {
+
+/// What was typed; checked when the command runs, so that every complaint names option, value and remedy.
+struct ReplayArguments {
+  ReplayOptions options;
+  std::string distance = "1000", rate = "100Gbps", budget = "100Gbps", completion = "early";
+  std::string loss = "0", reorder = "0", duplicate = "0", corrupt = "0", cut, site_a, seed = "1";
+  std::string json;
+  std::string registering = "on";
+  bool gain_only = false;
+};
+
+template <class T>
+T or_stop(Result<T> r) {
+  if (!r) stop(r.error(), 2);
+  return std::move(*r);
+}
+
+Completion parse_completion(const std::string& text) {
+  if (text == "early") return Completion::kEarly;
+  if (text == "end-to-end") return Completion::kEndToEnd;
+  if (text == "transparent") return Completion::kTransparent;
+  stop("--completion " + text + ": no such policy; choose early, end-to-end or transparent", 2);
+}
+
+std::optional<ReplayCut> parse_cut(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const size_t comma = text.find(',');
+  if (comma == std::string::npos)
+    stop("--cut " + text +
+             ": needs a start and a length; write it like 10ms,50ms (dark 10 ms after the first packet, for 50 "
+             "ms)",
+         2);
+  return ReplayCut{or_stop(parse_duration("--cut", text.substr(0, comma))),
+                   or_stop(parse_duration("--cut", text.substr(comma + 1)))};
+}
+
+void check(ReplayArguments& a) {
+  ReplayOptions& o = a.options;
+  if (o.trace == "-")
+    stop("replay -: a trace is read twice, which a pipe does not allow; write it to a file and name that", 2);
+  o.distance_km = or_stop(parse_number("--distance", a.distance, 0, 100000,
+                                       "not a distance; write kilometres from 0 to 100000, like 1000"));
+  o.rate = or_stop(parse_rate("--rate", a.rate));
+  o.budget = or_stop(parse_rate("--budget", a.budget));
+  o.completion = parse_completion(a.completion);
+  o.loss = or_stop(parse_probability("--loss", a.loss));
+  o.reorder = or_stop(parse_probability("--reorder", a.reorder));
+  o.duplicate = or_stop(parse_probability("--duplicate", a.duplicate));
+  o.corrupt = or_stop(parse_probability("--corrupt", a.corrupt));
+  o.cut = parse_cut(a.cut);
+  const double seed = or_stop(
+      parse_number("--seed", a.seed, 0, 9007199254740992.0, "not a seed; write a whole number from 0 to 2^53"));
+  o.seed = static_cast<uint64_t>(seed);
+  if (!a.site_a.empty()) o.site_a = or_stop(Cidr::parse(a.site_a));
+  if (a.registering != "on" && a.registering != "off")
+    stop("--register " + a.registering + ": choose on or off", 2);
+  o.register_flows = a.registering == "on";
+}
+
+/// One bar per phase; phases come one after the other.
+class PhaseBar {
+ public:
+  void operator()(const char* phase, uint64_t done, uint64_t total) {
+    if (phase != phase_) {
+      phase_ = phase;
+      bar_ = std::make_unique<Progress>(phase, total);
+    }
+    bar_->update(done);
+  }
+
+ private:
+  const char* phase_ = nullptr;
+  std::unique_ptr<Progress> bar_;
+};
+
+void run_replay(ReplayArguments& a) {
+  check(a);
+  auto bar = std::make_shared<PhaseBar>();
+  a.options.progress = [bar](const char* phase, uint64_t done, uint64_t total) { (*bar)(phase, done, total); };
+  auto result = replay(a.options);
+  a.options.progress = nullptr;
+  bar.reset();
+  if (!result) stop(result.error());
+  if (a.gain_only) {
+    std::cout << replay_gain(a.options, *result) << '\n';
+  } else if (a.json != "-") {
+    print_replay(std::cout, a.options, *result);
+  }
+  if (!std::cout.flush()) stop("(stdout): write failed; the report is incomplete");
+  if (!a.json.empty())
+    if (auto r = write_json(replay_json(a.options, *result), a.json); !r) stop(r.error());
+  if (!result->trace.incomplete.empty())
+    std::cerr << "matchrdma: warning: " << result->trace.incomplete << '\n';
+}
+
+void add_span_options(CLI::App& c, ReplayArguments& a) {
+  c.add_option("--distance", a.distance, "Length of the span in km (1000)");
+  c.add_option("--rate", a.rate, "Rate of the span (100Gbps)");
+  c.add_option("--budget", a.budget, "Rate one receiver is given (100Gbps)");
+  c.add_option("--loss", a.loss, "Probability that the span loses a packet or message");
+  c.add_option("--reorder", a.reorder, "Probability that one comes up to 50 us late");
+  c.add_option("--duplicate", a.duplicate, "Probability that one comes twice");
+  c.add_option("--corrupt", a.corrupt, "Probability that one is spoiled");
+  c.add_option("--cut", a.cut, "AT,FOR: the span is dark AT after the first packet, like 10ms,50ms");
+  c.add_option("--seed", a.seed, "Seed of all chance (1): same seed, same run");
+}
+
+}  // namespace
+
+void add_replay_command(CLI::App& app) {
+  CLI::App* c = app.add_subcommand("replay", "Replay a capture through a proxy pair and a long span");
+  auto a = std::make_shared<ReplayArguments>();
+  c->add_option("trace", a->options.trace, "Capture of RoCEv2 traffic, pcap or pcapng")->required();
+  add_span_options(*c, *a);
+  c->add_option("--completion", a->completion, "early (default), end-to-end or transparent");
+  c->add_option("--register", a->registering,
+                "on (default): register the QP pairs that a first pass finds; off")
+      ->expected(0, 1);
+  c->add_flag("--transparent", a->options.transparent, "Both proxies only watch");
+  c->add_option("--site-a", a->site_a, "Addresses that stand before proxy A, like 10.9.0.0/24");
+  c->add_option("--write-lan-a", a->options.write_lan_a,
+                "Write what proxy A sent into its LAN (nanosecond pcap)");
+  c->add_option("--write-lan-b", a->options.write_lan_b, "The same of proxy B");
+  c->add_option("--write-wan", a->options.write_wan, "Write what both proxies sent into the span");
+  c->add_option("--json", a->json, "Also write the report as JSON to this file; - is stdout, without tables");
+  c->add_flag("--gain", a->gain_only, "Print one line only: what was gained");
+  c->callback([a] { run_replay(*a); });
+}
+
+}  // namespace matchrdma

@@ -1,0 +1,137 @@
+#include "pcap/trace_info.h"
+#include "proxy/replay_report.h"
+
+namespace matchrdma {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json opcodes_json(const TraceCounts& t) {
+  Json j = Json::object();
+  for (size_t i = 0; i < t.opcodes.size(); ++i)
+    if (t.opcodes[i] != 0) j[opcode_name(static_cast<uint8_t>(i))] = t.opcodes[i];
+  return j;
+}
+
+Json flows_json(const ReplayResult& r) {
+  Json flows = Json::array();
+  for (size_t i = 0; i < r.streams.size(); ++i) {
+    const TraceStream& s = r.streams[i];
+    if (s.request_packets == 0) continue;
+    Json f = {{"src", address_text(s.key.src)},
+              {"dst", address_text(s.key.dst)},
+              {"dst_qpn", s.key.dst_qpn.v},
+              {"src_qpn", nullptr},
+              {"learned_by", r.registered[i] ? "registration" : "none"},
+              {"path_mtu", nullptr},
+              {"request_packets", s.request_packets},
+              {"messages", s.messages},
+              {"bytes", s.bytes},
+              {"evidence", s.evidence}};
+    if (s.partner >= 0) f["src_qpn"] = r.streams[static_cast<size_t>(s.partner)].key.dst_qpn.v;
+    if (s.source_qpn) f["src_qpn"] = s.source_qpn->v;
+    if (s.path_mtu != 0) f["path_mtu"] = s.path_mtu;
+    flows.push_back(std::move(f));
+  }
+  return flows;
+}
+
+uint64_t sum(const ReplayResult& r, uint64_t Counters::*field) { return r.proxy[0].*field + r.proxy[1].*field; }
+
+Json proxy_json(const ReplayResult& r) {
+  Json bypassed = Json::object();
+  for (size_t i = 1; i < kReasonKeys.size(); ++i) {
+    const auto reason = static_cast<Reason>(i);
+    const uint64_t n = r.proxy[0].reasons[reason] + r.proxy[1].reasons[reason];
+    if (n != 0) bypassed[reason_key(reason)] = n;
+  }
+  return {{"pseudo_acks", sum(r, &Counters::pseudo_acks)},
+          {"cnps", sum(r, &Counters::cnps)},
+          {"naks_sent", sum(r, &Counters::naks_sent)},
+          {"real_acks_absorbed", sum(r, &Counters::real_acks_absorbed)},
+          {"bypassed", std::move(bypassed)},
+          {"real_naks_absorbed", sum(r, &Counters::real_naks_absorbed)},
+          {"real_rnrs_absorbed", sum(r, &Counters::real_rnrs_absorbed)},
+          {"custody_resends", sum(r, &Counters::custody_resends)},
+          {"probes", sum(r, &Counters::probes)},
+          {"faults", sum(r, &Counters::faults)}};
+}
+
+Json delivery_json(const DeliveryReport& d) {
+  return {{"requests_in", d.requests_in},
+          {"requests_out", d.requests_out},
+          {"in_order", d.in_order},
+          {"bytes_identical", d.bytes_identical},
+          {"lost", d.lost},
+          {"copies", d.copies},
+          {"read_copies_in", d.read_copies_in},
+          {"read_copies_out", d.read_copies_out},
+          {"responses_in", d.responses_in},
+          {"responses_out", d.responses_out},
+          {"responses_identical", d.responses_identical},
+          {"bad_icrc_out", d.bad_icrc_out},
+          {"unknown_out", d.unknown_out},
+          {"aeth_above_fence", d.aeth_above_fence},
+          {"aeth_not_owned", d.aeth_not_owned}};
+}
+
+Json percentiles_json(const Percentiles& p) {
+  if (p.samples == 0) return {{"p50", nullptr}, {"p99", nullptr}, {"max", nullptr}, {"samples", 0}};
+  const auto us = [](int64_t ns) { return static_cast<double>(ns) / 1000; };
+  return {{"p50", us(p.p50)}, {"p99", us(p.p99)}, {"max", us(p.max)}, {"samples", p.samples}};
+}
+
+Json span_json(const SpanReport& s) {
+  return {{"lost", s.lost},
+          {"repaired", s.repaired},
+          {"reordered", s.reordered},
+          {"duplicated", s.duplicated},
+          {"corrupted", s.corrupted},
+          {"control_lost", s.control_lost},
+          {"responses_lost", s.responses_lost},
+          {"peak_queue_bytes", s.peak_queue_bytes}};
+}
+
+Json hosts_json(const ReplayResult& r) {
+  Json hosts = Json::array();
+  for (const HostReport& h : r.hosts)
+    hosts.push_back({{"host", h.name},
+                     {"site", h.site == 0 ? "A" : "B"},
+                     {"packets", h.packets},
+                     {"shift_us", static_cast<double>(h.shift.ns) / 1000}});
+  return hosts;
+}
+
+}  // namespace
+
+Json replay_json(const ReplayOptions& o, const ReplayResult& r) {
+  const TraceCounts& t = r.trace;
+  const auto peak = [&](uint64_t Counters::*field) { return std::max(r.proxy[0].*field, r.proxy[1].*field); };
+  return {
+      {"trace",
+       {{"file", t.file},
+        {"packets", t.packets},
+        {"roce", t.roce},
+        {"icrc_bad", t.icrc_bad},
+        {"malformed", t.malformed},
+        {"truncated", t.truncated},
+        {"not_roce", t.not_roce}}},
+      {"opcodes", opcodes_json(t)},
+      {"flows", flows_json(r)},
+      {"proxy", proxy_json(r)},
+      {"delivery", delivery_json(r.delivery)},
+      {"ack_latency_us",
+       {{"with_proxy", percentiles_json(r.with_proxy)}, {"without_proxy", percentiles_json(r.without_proxy)}}},
+      {"custody_peak_bytes", peak(&Counters::custody_peak)},
+      {"destination_peak_bytes", peak(&Counters::held_peak)},
+      {"span", span_json(r.span)},
+      {"unanswered", r.unanswered_requests + r.span.responses_lost},
+      {"unanswered_requests", r.unanswered_requests},
+      {"released_without_cause", r.released_without_cause},
+      {"hosts", hosts_json(r)},
+      {"distance_km", o.distance_km},
+      {"virtual_time_us", static_cast<double>(r.virtual_time.ns) / 1000},
+      {"seed", o.seed}};
+}
+
+}  // namespace matchrdma
