@@ -215,9 +215,13 @@ void RcRequester::check_msn(const Frame& f, Seq p, int64_t at_least, Instant now
   const int64_t msn = unwrap24(f.aeth_msn().v, at_least);
   if (msn < at_least) violations_.add(ViolationKind::kMsnBehind, p, now);
   if (msn > messages_through(max_sent_ - 1)) violations_.add(ViolationKind::kMsnAhead, p, now);
-  if (f.opcode() != op::kRcAck || p < msn_seen_at_) return;
+  if (f.opcode() != op::kRcAck) return;
+  // Ordered by what is acknowledged, not by arrival: a NAK that was overtaken may come behind an ACK of its own
+  // PSN.
+  const Seq through = (f.aeth_syndrome() & 0x60) == kAethAck ? p : p - 1;
+  if (through < msn_seen_at_) return;
   if (msn < msn_seen_) violations_.add(ViolationKind::kMsnDecreased, p, now);
-  msn_seen_at_ = p;
+  msn_seen_at_ = through;
   msn_seen_ = msn;
 }
 

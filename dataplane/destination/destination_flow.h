@@ -89,6 +89,7 @@ struct DestinationFlow {
   bool report_now = false;
   Instant last_report = Instant{-1'000'000'000'000};
   uint64_t report_seq = 0;
+  uint64_t report_news = 0;       ///< newest report that said something new
   uint64_t report_echoed = 0;     ///< newest report the source has seen
   uint64_t mark_seen = 0;
 

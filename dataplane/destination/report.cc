@@ -45,6 +45,7 @@ void run_report_timer(DestinationFlow& f, const RoleCtx& ctx) {
   CustodyAck a;
   a.id = f.id;
   a.seq = ++f.report_seq;
+  if (f.report_dirty || f.report_now) f.report_news = a.seq;
   a.confirmed_end = f.acked_end;
   a.received_end = f.expected;
   fill_ranges(f, a);
@@ -64,7 +65,7 @@ Instant report_deadline(const DestinationFlow& f, const RoleCtx& ctx) {
   if (f.state != DestState::kActive) return Instant::never();
   if (f.report_now && f.last_report < ctx.now) return ctx.now;
   if (f.report_dirty || f.report_now) return f.last_report + ctx.timing->custody_ack_interval;
-  if (f.report_seq > f.report_echoed) return f.last_report + repeat_every(ctx);
+  if (f.report_news > f.report_echoed) return f.last_report + repeat_every(ctx);
   return Instant::never();
 }
 

@@ -27,7 +27,7 @@ void on_base(DestinationFlow& f, const FlowBase& m, const RoleCtx& ctx) {
     f.form = {};
     f.rnr_until = Instant{};
     f.rnr_psn = -1;
-    f.report_seq = f.report_echoed = f.mark_seen = 0;
+    f.report_seq = f.report_news = f.report_echoed = f.mark_seen = 0;
     f.last_progress = f.last_delivery = ctx.now;
     f.state = m.fresh ? DestState::kActive : DestState::kTracking;
   }

@@ -152,7 +152,7 @@ void discard_held(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
   f.rnr_until = Instant{};
   f.rnr_psn = -1;
   f.report_dirty = f.report_now = false;
-  f.report_echoed = f.report_seq;
+  f.report_echoed = f.report_news;
 }
 
 }  // namespace matchrdma

@@ -75,10 +75,10 @@ struct Shard::Impl {
   PacketPool& pool;
   Counters n;
   FlowTable table;
+  SourceFlow::Pools source_pools;  ///< before the records: flows give back to them when they end
+  DestinationFlow::Pools destination_pools;
   std::vector<FlowRecord> records;
   std::unordered_map<uint64_t, FlowIndex> ids;  ///< looked up only, never iterated
-  SourceFlow::Pools source_pools;
-  DestinationFlow::Pools destination_pools;
   Gate gate;
   Egress egress;
   DeadlineHeap timers;

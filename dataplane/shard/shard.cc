@@ -136,7 +136,7 @@ void Shard::Impl::run_peer_timer(const RoleCtx& ctx) {
     ctx.out->message(RegisterQp{p.reg});
     p.retry_at = ctx.now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min;
   }
-  if (registrations.empty()) return;
+  if (records.empty()) return;
   if (!next_probe.is_never() && next_probe > ctx.now) return;
   ctx.out->message(Probe{ctx.now});
   next_probe = ctx.now + ctx.timing->probe_interval;
@@ -168,7 +168,7 @@ bool Shard::busy() const {
     } else {
       const DestinationFlow& f = *r.destination;
       if (!f.ring.empty() || !f.beyond.empty() || f.state == DestState::kClosing) return true;
-      if (f.state == DestState::kActive && (f.report_dirty || f.report_seq > f.report_echoed)) return true;
+      if (f.state == DestState::kActive && (f.report_dirty || f.report_news > f.report_echoed)) return true;
     }
   }
   return false;

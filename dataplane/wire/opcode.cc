@@ -140,15 +140,11 @@ constexpr Table make_table() {
   return t;
 }
 
-#define MATCHRDMA_HEX(X, block)                                                                               \
-  X(block##0)                                                                                                 \
-  X(block##1)                                                                                                 \
-  X(block##2)                                                                                                 \
-  X(block##3)                                                                                                 \
-  X(block##4)                                                                                                 \
-  X(block##5)                                                                                                 \
-  X(block##6) X(block##7) X(block##8) X(block##9) X(block##A) X(block##B) X(block##C) X(block##D) X(block##E) \
-      X(block##F)
+// clang-format off
+#define MATCHRDMA_HEX(X, block)                                                                     \
+  X(block##0) X(block##1) X(block##2) X(block##3) X(block##4) X(block##5) X(block##6) X(block##7) \
+  X(block##8) X(block##9) X(block##A) X(block##B) X(block##C) X(block##D) X(block##E) X(block##F)
+// clang-format on
 #define MATCHRDMA_RC(h) "RC_RESERVED_" #h,
 #define MATCHRDMA_UC(h) "UC_RESERVED_" #h,
 #define MATCHRDMA_RD(h) "RD_" #h,

@@ -1,0 +1,46 @@
+#pragma once
+// One random schedule: two hosts, two proxies, what the wires do to them. A function of the seed; every field can be
+// made simpler by the shrinker.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dataplane/flow/limits.h"
+#include "dataplane/flow/policy.h"
+#include "model/host.h"
+#include "model/span.h"
+
+namespace matchrdma::schedules {
+
+enum class Join : uint8_t { kFresh, kMidFlow, kNever };
+
+struct PairOptions {
+  model::PairConfig pair;
+  Completion completion = Completion::kEarly;
+  Join join = Join::kFresh;
+  int64_t work_a = 8, work_b = 0;  ///< work requests posted by a, by b
+  uint32_t max_length = 16 * 1024;
+  bool sends = true, writes = true, reads = true, atomics = true;
+  uint8_t fatal = 0;               ///< syndrome b's responder answers with somewhere; 0: healthy
+  Duration post_every{};           ///< 0: all at once
+};
+
+struct Options {
+  uint64_t seed = 0;
+  std::vector<PairOptions> pairs;
+  model::SpanConfig lan, wan, control;
+  model::HostConfig host;
+  Tuning tuning;
+  Timing timing;
+  Limits limits;
+  bool transparent = false;
+  bool canary = false;  ///< a fault put into the world on purpose: the span turns one payload byte and mends the ICRC
+};
+
+Options random_options(uint64_t seed);
+/// One line a field that differs from the simplest schedule.
+std::string describe(const Options& o);
+/// Ways to make a schedule simpler, in the order they are tried.
+std::vector<std::function<bool(Options&)>> simplifications();
+
+}  // namespace matchrdma::schedules
