@@ -38,8 +38,13 @@ void ReplayChecks::request_entered(const PacketView& v) {
     ++report_.read_copies_in;
     fence_.requested(v, seq);
   }
-  if (seq < f.forgotten || f.requests.find(seq) != nullptr) return;
-  f.requests.at(seq).fingerprint = masked_fingerprint(v.frame());
+  if (seq < f.forgotten) return;
+  const uint64_t fingerprint = masked_fingerprint(v.frame());
+  if (Request* known = f.requests.find(seq); known != nullptr) {
+    if (!known->entered_as(fingerprint)) known->variants.push_back(fingerprint);
+    return;
+  }
+  f.requests.at(seq).fingerprint = fingerprint;
   ++in_;
   trim(f);
 }
@@ -98,7 +103,7 @@ void ReplayChecks::request_left(const PacketView& v, Cause cause) {
     }
     return;
   }
-  if (r->fingerprint != masked_fingerprint(v.frame())) report_.bytes_identical = false;
+  if (!r->entered_as(masked_fingerprint(v.frame()))) report_.bytes_identical = false;
   if (r->out) {
     ++copies_[static_cast<size_t>(cause)];
     return;

@@ -1,5 +1,6 @@
 #pragma once
 // Witness of the delivery: what entered one LAN must leave on the other, once, in order, unchanged.
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -35,8 +36,12 @@ class ReplayChecks {
 
  private:
   struct Request {
-    uint64_t fingerprint = 0;
+    uint64_t fingerprint = 0;          ///< of its first copy
+    std::vector<uint64_t> variants{};  ///< of later ones that differ: a sender may resend a FIRST as MIDDLE
     bool out = false, lost_on_span = false;
+    bool entered_as(uint64_t f) const {
+      return f == fingerprint || std::find(variants.begin(), variants.end(), f) != variants.end();
+    }
   };
   struct Flow {
     Seq in_near = 0, out_near = 0;

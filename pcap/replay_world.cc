@@ -57,7 +57,7 @@ Result<void> ReplayWorld::run() {
   wan_.start_faults(first_entry_);
   for (;;) {
     Instant t = next_event();
-    if (const Instant h = feed_.horizon(); h <= t) {
+    if (const Instant h = feed_.horizon(); !h.is_never() && h <= t) {
       feed_.fill(h, now_);
       continue;
     }

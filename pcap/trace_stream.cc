@@ -30,6 +30,17 @@ void RequestTrack::read_request(TraceStream& s, const Frame& f, Seq seq) {
   if (reads_.size() > kReads) reads_.pop_front();
 }
 
+// The capture had lost it the first time.
+void RequestTrack::late_message_end(TraceStream& s, Seq seq) {
+  if (points_.empty() || seq < points_.front().seq) return;
+  if (const Point* p = points_.find(seq); p != nullptr && p->ends) return;
+  const uint64_t before = points_.at_or_below(seq)->value.messages;
+  points_.at(seq) = {before, true};
+  ++s.messages;
+  for (auto& slot : points_)
+    if (slot.seq >= seq) ++slot.value.messages;
+}
+
 void RequestTrack::request(TraceStream& s, const Frame& f) {
   const OpcodeInfo& info = f.info();
   ++s.request_packets;
@@ -47,8 +58,10 @@ void RequestTrack::request(TraceStream& s, const Frame& f) {
   }
   const Seq seq = place_psn(f.psn(), s.end);
   const bool read = info.read_class && info.reth;
+  const bool ends = info.ends_message() || info.read_class;
   if (seq < s.end) {
     if (seq < s.first && s.first - seq < kLowerStart) s.first = seq;
+    if (ends && !read) late_message_end(s, seq);
     return;
   }
   const bool retry = read && is_read_retry(f, seq);
@@ -56,10 +69,9 @@ void RequestTrack::request(TraceStream& s, const Frame& f) {
   s.reach = std::max(s.reach, seq + 1);
   if (retry) return;
   s.end = seq + 1;
-  const bool ends = info.ends_message() || info.read_class;
   if (ends) ++s.messages;
   if (ends || f.ack_req()) {
-    points_.at(seq).messages = s.messages;
+    points_.at(seq) = {s.messages, ends};
     if (points_.size() > kPoints) points_.pop_front();
   }
 }

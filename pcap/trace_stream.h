@@ -45,6 +45,7 @@ class RequestTrack {
   /// A place where an ACK is likely.
   struct Point {
     uint64_t messages = 0;  ///< up to and with this PSN
+    bool ends = false;
   };
   void request(TraceStream& s, const Frame& f);
   /// Messages complete with PSN `seq`; none when nothing is remembered of it.
@@ -60,6 +61,7 @@ class RequestTrack {
   };
   static constexpr size_t kPoints = 1024, kReads = 256;
   bool is_read_retry(const Frame& f, Seq seq) const;
+  void late_message_end(TraceStream& s, Seq seq);
   void read_request(TraceStream& s, const Frame& f, Seq seq);
 
   SeqWindow<Point> points_;

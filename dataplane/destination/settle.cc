@@ -113,6 +113,7 @@ Answer on_receiver_answer(DestinationFlow& f, const Frame& answer, Egress& egres
     return Answer::kPass;
   }
   const Seq psn = unwrap24(answer.psn().v, f.acked_end);
+  if (psn < f.base) return Answer::kPass;  // below base both proxies are transparent
   const uint8_t syndrome = answer.aeth_syndrome();
   Answer a = Answer::kPass;
   if ((syndrome & 0xe0) == kAethAck) {

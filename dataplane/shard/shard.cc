@@ -109,6 +109,13 @@ void Shard::Impl::settle_dirty(const RoleCtx& ctx) {
       finish_drain(*r.source, gate, ctx);
     } else {
       run_report_timer(*r.destination, ctx);
+      // A receiver that failed its QP sends nothing more either: both flows end (H12).
+      FlowRecord* back = record(r.reverse);
+      if (r.destination->state == DestState::kPoisoned && back != nullptr && back->source &&
+          back->source->state != FlowState::kPoisoned) {
+        poison(*back->source, r.destination->fault_syndrome, gate, ctx);
+        touch(r.reverse);
+      }
     }
     arm(i, ctx);
   }

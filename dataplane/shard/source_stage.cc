@@ -13,8 +13,11 @@ namespace {
 
 constexpr Seq kFirstEpoch = Seq{1} << 32;
 
-void note_seen(SourceFlow& f, const Frame& req) {
+void note_seen(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
   const Seq psn = unwrap24(req.psn().v, f.seen ? f.seen_end : kFirstEpoch + req.psn().v);
+  if (req.info().read_class && (f.state != FlowState::kActive || psn < f.base)) {
+    note_read_early(f, req, psn, !f.seen || psn >= f.seen_end, ctx);
+  }
   const Seq end = psn + psn_count(req, std::max(f.path_mtu, 1u));
   f.seen_end = f.seen ? std::max(f.seen_end, end) : end;
   f.seen = true;
@@ -41,7 +44,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
     forward_outside(req, Cause::kForward, std::move(packet), ctx);
     return;
   }
-  note_seen(f, req);
+  note_seen(f, req, ctx);
   switch (f.state) {
     case FlowState::kPaired:
       if (ctx.peer_up && f.seen_end > f.no_base_below) open(f, ctx);
@@ -64,7 +67,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
       return;
     case FlowState::kPoisoned:
       n.reasons.add(Reason::kPoisoned);
-      give_fault_nak(f, ctx);
+      on_request_poisoned(f, req, ctx);
       return;
     default:
       break;
@@ -136,6 +139,10 @@ void Shard::Impl::source_answer_active(SourceFlow& f, const Frame& answer, Packe
   const Seq psn = unwrap24(answer.psn().v, f.confirmed_end);
   const uint8_t syndrome = answer.aeth_syndrome();
   const uint8_t kind = syndrome & 0xe0;
+  if (psn < f.base) {
+    forward(Side::kWan, Cause::kPassedAck, std::move(packet), ctx);  // what is below base was never ours
+    return;
+  }
   ++n.real_acks_absorbed;
   if (kind == kAethAck) {
     if (psn + 1 <= f.sent_end) confirm(f, psn + 1, ctx);
@@ -153,8 +160,10 @@ void Shard::Impl::source_answer_before_lift(SourceFlow& f, const Frame& answer, 
   const Seq psn = unwrap24(answer.psn().v, f.seen ? f.seen_end : f.base);
   const bool based = f.state == FlowState::kBasing || f.state == FlowState::kBarrier;
   if (answer.opcode() != op::kRcAck) {
-    if (based) on_response(f, answer, ctx);
-    if (f.seen && answer.info().aeth) on_real_ack_before_lift(f, psn, answer.aeth_msn(), ctx);
+    // Only the last response of a request, after all others, tells that and the MSN of what it acknowledges (H7).
+    if (on_response(f, answer, ctx) && answer.info().aeth) {
+      on_real_ack_before_lift(f, psn + 1, answer.aeth_msn(), ctx);
+    }
     forward(Side::kWan, Cause::kResponse, std::move(packet), ctx);
     return;
   }

@@ -194,6 +194,15 @@ void run_handshake_timer(SourceFlow& f, const RoleCtx& ctx) {
   say_again_later(f, ctx);
 }
 
+void on_request_poisoned(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
+  const Seq psn = unwrap24(req.psn().v, f.fault_psn);
+  // A sender that goes back shows its oldest outstanding PSN, better than we can know it: it may have taken a
+  // response that we did not count.
+  if (psn <= f.fault_last_seen) f.fault_psn = psn;
+  f.fault_last_seen = psn;
+  give_fault_nak(f, ctx);
+}
+
 void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
   if (f.state == FlowState::kPoisoned) return;
   ++ctx.n->faults;
@@ -206,6 +215,7 @@ void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
     break;
   }
   f.fault_syndrome = syndrome;
+  f.fault_last_seen = f.seen_end;
   const bool outstanding = f.tracked() && std::max(f.epsn, f.seen_end) > f.fault_psn;
   discard_owned(f, gate, ctx);
   f.fire(FlowEvent::kFault);

@@ -28,6 +28,8 @@ void on_closed(SourceFlow& f, const RoleCtx& ctx);
 /// Repeats what was not answered.
 void run_handshake_timer(SourceFlow& f, const RoleCtx& ctx);
 /// The QP was failed by the receiver or by the destination's repair (H12).
+/// A request of the sender on a failed QP: it is told again until it stops.
+void on_request_poisoned(SourceFlow& f, const Frame& req, const RoleCtx& ctx);
 void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx);
 
 }  // namespace matchrdma

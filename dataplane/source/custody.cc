@@ -171,7 +171,7 @@ Instant repair_deadline(const SourceFlow& f, const RoleCtx& ctx) {
 
 void discard_owned(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
   gate.remove(f);
-  f.group->backlog_bytes -= f.gate_bytes;
+  if (f.group != nullptr) f.group->backlog_bytes -= f.gate_bytes;
   ctx.n->gate_bytes -= f.gate_bytes;
   f.gate_bytes = 0;
   ctx.n->poisoned_discarded += f.window.size();

@@ -38,8 +38,18 @@ bool drop_oldest_complete(SourceFlow& f) {
 }  // namespace
 
 bool add_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx& ctx) {
+  if (!f.reads.empty() && f.reads.back().begin == psn) return true;  // noted before base was picked
   if (f.reads.size() >= ctx.limits->read_ranges && !drop_oldest_complete(f)) return false;
   return f.reads.push_back(range_of(req, psn, psns));
+}
+
+void note_read_early(SourceFlow& f, const Frame& req, Seq psn, bool is_new, const RoleCtx& ctx) {
+  const uint32_t psns = psn_count(req, f.path_mtu);
+  if (is_new) {
+    static_cast<void>(add_read(f, req, psn, psns, ctx));
+  } else {
+    static_cast<void>(match_read(f, req, psn, psns, ctx));
+  }
 }
 
 ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx&) {
@@ -54,21 +64,22 @@ ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, con
   return ReadCopy::kUnknown;
 }
 
-void on_response(SourceFlow& f, const Frame& resp, const RoleCtx&) {
-  const Seq psn = unwrap24(resp.psn().v, f.acked_end);
+bool on_response(SourceFlow& f, const Frame& resp, const RoleCtx&) {
+  const Seq psn = unwrap24(resp.psn().v, f.seen_end);
   for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
     ReadRange& r = f.reads[i];
     if (psn < r.begin || psn >= r.end) continue;
-    if (r.complete() || psn < r.next_response) return;
+    if (r.complete() || psn < r.next_response) return false;
     if (psn > r.next_response) r.hole = true;
-    if (r.hole) return;
+    if (r.hole) return false;
     ++r.next_response;
     // The sender takes a response as an acknowledgement of everything before it.
     const Seq told = r.complete() ? r.end : psn;
     if (told > f.acked_end && told <= f.sent_end) f.acked_end = told;
     f.ack_dirty = true;
-    return;
+    return r.complete();
   }
+  return false;
 }
 
 }  // namespace matchrdma

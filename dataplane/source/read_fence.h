@@ -9,6 +9,10 @@ namespace matchrdma {
 /// A new READ-class request at `psn`; false when the flow has too many outstanding.
 bool add_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx& ctx);
 
+/// The same for a flow that gives no pseudo-ACKs yet: a READ that is unanswered when base is picked is a fence to
+/// everything above base. `is_new`: its PSN was not seen before.
+void note_read_early(SourceFlow& f, const Frame& req, Seq psn, bool is_new, const RoleCtx& ctx);
+
 enum class ReadCopy : uint8_t {
   kRetry,      ///< a known request or a sub-range of it: the fence is armed again
   kUnknown,    ///< nothing is remembered of that PSN
@@ -16,7 +20,8 @@ enum class ReadCopy : uint8_t {
 };
 ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx& ctx);
 
-/// A response with right ICRC passed to the sender. Counts it if it is the next expected one (H7).
-void on_response(SourceFlow& f, const Frame& resp, const RoleCtx& ctx);
+/// A response with right ICRC passed to the sender. Counts it if it is the next expected one (H7); true when it
+/// completes its request.
+bool on_response(SourceFlow& f, const Frame& resp, const RoleCtx& ctx);
 
 }  // namespace matchrdma

@@ -158,7 +158,7 @@ struct SourceFlow {
 
   // Faults.
   uint8_t fault_syndrome = 0;
-  Seq fault_psn = 0;
+  Seq fault_psn = 0, fault_last_seen = 0;
   bool fault_told = false;
 
   // CNP.
