@@ -61,8 +61,13 @@ bool ReplayWan::send_packet(Site site, PacketRef p, Instant now) {
 }
 
 void ReplayWan::send_message(Site site, const Message& m, Instant now) {
-  WanQueue& q = in_data_queue(m) ? data_to(1 - site) : control_to(1 - site);
+  const bool data = in_data_queue(m);
+  WanQueue& q = data ? data_to(1 - site) : control_to(1 - site);
+  const model::SpanStats before = q.stats();
   q.push({.message = m}, kMessageBytes, now);
+  const uint64_t lost = q.stats().lost + q.stats().cut - before.lost - before.cut;
+  control_lost_ += lost;
+  if (data) data_messages_lost_ += lost;
 }
 
 void ReplayWan::report(SpanReport& r) const {
@@ -74,7 +79,8 @@ void ReplayWan::report(SpanReport& r) const {
     r.corrupted += s.corrupted;
     r.peak_queue_bytes = std::max(r.peak_queue_bytes, s.peak_queue_bytes);
   }
-  for (const WanQueue& q : control_) r.control_lost += q.stats().lost + q.stats().cut;
+  r.lost -= data_messages_lost_;
+  r.control_lost = control_lost_;
 }
 
 }  // namespace matchrdma

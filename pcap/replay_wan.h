@@ -45,6 +45,8 @@ class ReplayWan {
   const ReplayOptions& options_;
   std::array<WanQueue, 2> data_, control_;
   bool faulty_ = false;
+  uint64_t control_lost_ = 0;        ///< messages, of both kinds of queues
+  uint64_t data_messages_lost_ = 0;  ///< of these: in data queues
 };
 
 }  // namespace matchrdma

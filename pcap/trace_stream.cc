@@ -32,9 +32,10 @@ void RequestTrack::read_request(TraceStream& s, const Frame& f, Seq seq) {
 
 // The capture had lost it the first time.
 void RequestTrack::late_message_end(TraceStream& s, Seq seq) {
-  if (points_.empty() || seq < points_.front().seq) return;
+  if (forgot_ && (points_.empty() || seq < points_.front().seq)) return;
   if (const Point* p = points_.find(seq); p != nullptr && p->ends) return;
-  const uint64_t before = points_.at_or_below(seq)->value.messages;
+  const auto* earlier_point = points_.at_or_below(seq);
+  const uint64_t before = earlier_point == nullptr ? 0 : earlier_point->value.messages;
   points_.at(seq) = {before, true};
   ++s.messages;
   for (auto& slot : points_)
@@ -72,7 +73,10 @@ void RequestTrack::request(TraceStream& s, const Frame& f) {
   if (ends) ++s.messages;
   if (ends || f.ack_req()) {
     points_.at(seq) = {s.messages, ends};
-    if (points_.size() > kPoints) points_.pop_front();
+    if (points_.size() > kPoints) {
+      points_.pop_front();
+      forgot_ = true;
+    }
   }
 }
 

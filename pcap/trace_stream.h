@@ -65,6 +65,7 @@ class RequestTrack {
   void read_request(TraceStream& s, const Frame& f, Seq seq);
 
   SeqWindow<Point> points_;
+  bool forgot_ = false;  ///< points at the front are gone
   std::deque<Read> reads_;
 };
 

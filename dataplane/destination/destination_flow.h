@@ -37,7 +37,6 @@ struct Held {
 /// A READ-class request given to the receiver.
 struct Answering {
   Seq begin = 0, end = 0, next_response = 0;
-  bool hole = false;
 };
 
 struct EgressGroup;

@@ -22,7 +22,7 @@ void set_ack_req(PacketRef& packet, const RoleCtx& ctx) {
 
 void remember_answering(DestinationFlow& f, const Held& h, const RoleCtx& ctx) {
   while (f.answering.size() >= ctx.limits->read_ranges) f.answering.pop_front();
-  if (!f.answering.push_back({h.psn, h.end(), h.psn, false})) ctx.n->reasons.add(Reason::kNoBuffer);
+  if (!f.answering.push_back({h.psn, h.end(), h.psn})) ctx.n->reasons.add(Reason::kNoBuffer);
 }
 
 // Senders with rare AckReq would leave us without an answer for ever, so we ask ourselves (H19).

@@ -16,6 +16,18 @@ bool memory_allows(const DestinationFlow& f, uint32_t bytes, const RoleCtx& ctx)
   return ctx.n->held_bytes + bytes <= limit && f.held_bytes + f.beyond_bytes + bytes <= limit / 4;
 }
 
+// What is next in order must find room, or nothing ever moves: the newest of what waits behind a hole gives way.
+bool make_room(DestinationFlow& f, uint32_t bytes, const RoleCtx& ctx) {
+  while (!memory_allows(f, bytes, ctx) && !f.beyond.empty()) {
+    const auto newest = std::prev(f.beyond.end());
+    f.beyond_bytes -= newest->second->size;
+    count_held(ctx, -int64_t{newest->second->size});
+    f.beyond.erase(newest);
+    ctx.n->reasons.add(Reason::kReorderMemory);
+  }
+  return f.ring.empty() || memory_allows(f, bytes, ctx);
+}
+
 bool hold(DestinationFlow& f, const Frame& req, Seq psn, PacketRef& packet, const RoleCtx& ctx) {
   Held h;
   h.psn = psn;
@@ -38,8 +50,7 @@ void read_again(DestinationFlow& f, Seq psn, PacketRef packet, const RoleCtx& ct
   for (uint64_t i = f.answering.begin(); i < f.answering.end(); ++i) {
     Answering& a = f.answering[i];
     if (psn < a.begin || psn >= a.end) continue;
-    a.next_response = std::min(a.next_response, psn);
-    a.hole = false;
+    a.next_response = psn;
   }
   f.last_request_out = ctx.now;
   ctx.out->packet(Side::kLan, Cause::kReadRetry, std::move(packet));
@@ -110,7 +121,7 @@ void pass_before_lift(DestinationFlow& f, const Frame& req, Seq psn, PacketRef p
     h.flags |= Held::kDelivered;
     f.deliver_index = f.ring.end();
     f.delivered_end = h.end();
-    if (h.has(Held::kReadClass)) f.answering.push_back({h.psn, h.end(), h.psn, false});
+    if (h.has(Held::kReadClass)) f.answering.push_back({h.psn, h.end(), h.psn});
   }
   f.last_delivery = ctx.now;
   if (first) {
@@ -142,7 +153,7 @@ void on_request(DestinationFlow& f, const Frame& req, PacketRef packet, Egress& 
     keep_beyond(f, psn, std::move(packet), ctx);
     return;
   }
-  if (!memory_allows(f, packet->size, ctx) || !hold(f, req, psn, packet, ctx)) {
+  if (!make_room(f, packet->size, ctx) || !hold(f, req, psn, packet, ctx)) {
     ctx.n->reasons.add(Reason::kReorderMemory);
     return;
   }

@@ -75,8 +75,7 @@ void on_response(DestinationFlow& f, const Frame& resp, const RoleCtx& ctx) {
     if (psn < a.begin || psn >= a.end) continue;
     const uint64_t h = f.find(a.begin);
     if (h < f.ring.end()) f.ring[h].flags |= Held::kAnswered;
-    if (psn > a.next_response) a.hole = true;
-    if (a.hole || psn != a.next_response) return;
+    if (psn != a.next_response) return;
     ++a.next_response;
     const bool last = resp.info().ends_message() || resp.opcode() == op::kRcAtomicAck;
     const Seq end = last ? psn + 1 : psn;

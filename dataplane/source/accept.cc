@@ -133,6 +133,7 @@ Accepted accept_request(SourceFlow& f, const Frame& req, PacketRef& packet, Gate
   }
   f.ack_dirty = true;
   if (psn < f.epsn) return on_duplicate(f, req, psn, packet, gate, ctx);
+  f.last_request = ctx.now;
   if (psn > f.epsn) return keep_behind_gap(f, psn, packet, ctx);
   if (f.chosen_drop >= 0) f.chosen_drop = -1;
   if (!take_to_gate(f, req, packet, gate, ctx)) return Accepted::kTaken;

@@ -35,6 +35,8 @@ bool drop_oldest_complete(SourceFlow& f) {
   return true;
 }
 
+constexpr Duration kRetransmissionPause = Duration::millis(1);
+
 }  // namespace
 
 bool add_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx& ctx) {
@@ -57,11 +59,24 @@ ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, con
     ReadRange& r = f.reads[i];
     if (psn >= r.end || psn + psns <= r.begin) continue;
     if (!same_request(r, req, psn, psns, f.path_mtu)) return ReadCopy::kDifferent;
-    r.next_response = std::min(r.next_response, psn);
-    r.hole = false;
+    r.next_response = psn;  // the sender has every response below what it asks for
     return ReadCopy::kRetry;
   }
   return ReadCopy::kUnknown;
+}
+
+void note_went_back(SourceFlow& f, Seq psn, const RoleCtx& ctx) {
+  const bool paused = f.last_request + kRetransmissionPause <= ctx.now;
+  f.last_request = ctx.now;
+  if (!paused) return;
+  // A requester that timed out starts at its oldest unanswered PSN. Twice the same start: not the rest of a burst
+  // whose head was lost on the LAN.
+  const bool twice = f.went_back_to == psn;
+  f.went_back_to = psn;
+  if (!twice) return;
+  for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
+    if (f.reads[i].end <= psn) f.reads[i].next_response = f.reads[i].end;
+  }
 }
 
 bool on_response(SourceFlow& f, const Frame& resp, const RoleCtx&) {
@@ -70,8 +85,7 @@ bool on_response(SourceFlow& f, const Frame& resp, const RoleCtx&) {
     ReadRange& r = f.reads[i];
     if (psn < r.begin || psn >= r.end) continue;
     if (r.complete() || psn < r.next_response) return false;
-    if (psn > r.next_response) r.hole = true;
-    if (r.hole) return false;
+    if (psn != r.next_response) return false;  // after a hole the sender throws the rest away and asks again
     ++r.next_response;
     // The sender takes a response as an acknowledgement of everything before it.
     const Seq told = r.complete() ? r.end : psn;

@@ -43,7 +43,6 @@ struct ReadRange {
   uint64_t va = 0;
   uint32_t rkey = 0, length = 0, header_hash = 0;
   uint8_t opcode = 0;
-  bool hole = false;  ///< a response was lost: nothing counts until it is asked again (H7)
   bool complete() const { return next_response >= end; }
 };
 
@@ -120,6 +119,9 @@ struct SourceFlow {
   std::array<GivenAck, 8> given{};  ///< the last 8 (new generation rule of C4)
   uint32_t given_count = 0;
   uint64_t fence_index = 0;   ///< end-to-end: no message of the window ends below this index
+
+  Instant last_request{-1'000'000'000'000};  ///< newest request from the LAN
+  Seq went_back_to = -1;       ///< where the last retransmission after a pause started
 
   // LAN gap.
   Instant gap_since = Instant::never();

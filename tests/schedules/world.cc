@@ -8,7 +8,7 @@
 namespace matchrdma::schedules {
 namespace {
 
-constexpr Duration kLimit = Duration::seconds(120);
+constexpr Duration kLimit = Duration::seconds(40);
 
 model::Span<Carried> make_long(const model::SpanConfig& c, uint64_t seed, model::PacketArena& arena) {
   model::Span<Carried> s(c, seed);
