@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dataplane/destination/settle.h"
+
 namespace matchrdma {
 namespace {
 
@@ -157,6 +159,15 @@ void on_request(DestinationFlow& f, const Frame& req, PacketRef packet, Egress& 
     ctx.n->reasons.add(Reason::kReorderMemory);
     return;
   }
+  drain_beyond(f, ctx);
+  egress.offer(f, ctx);
+}
+
+void skip_to(DestinationFlow& f, Seq end, Egress& egress, const RoleCtx& ctx) {
+  if (end <= f.expected) return;
+  settle(f, end, ctx);
+  f.expected = end;
+  f.delivered_end = std::max(f.delivered_end, end);
   drain_beyond(f, ctx);
   egress.offer(f, ctx);
 }

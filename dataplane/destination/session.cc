@@ -1,5 +1,6 @@
 #include "dataplane/destination/session.h"
 
+#include "dataplane/destination/reorder.h"
 #include "dataplane/destination/settle.h"
 
 namespace matchrdma {
@@ -34,10 +35,11 @@ void on_base(DestinationFlow& f, const FlowBase& m, const RoleCtx& ctx) {
   if (f.tracking() && f.base == m.base) ctx.out->message(FlowBaseAck{m.id, m.base});
 }
 
-void on_lifted(DestinationFlow& f, const FlowLifted& m, const RoleCtx& ctx) {
+void on_lifted(DestinationFlow& f, const FlowLifted& m, Egress& egress, const RoleCtx& ctx) {
   if (f.id != m.id) return;
   if (f.state == DestState::kTracking) {
     f.state = DestState::kActive;
+    skip_to(f, m.end, egress, ctx);
     f.last_progress = ctx.now;
     f.report_dirty = true;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dataplane/destination/reorder.h"
 #include "dataplane/destination/repair.h"
 
 namespace matchrdma {
@@ -24,6 +25,8 @@ Answer absorbed(DestinationFlow& f, Reason why, const RoleCtx& ctx) {
 
 Answer on_ack(DestinationFlow& f, const Frame& ack, Seq psn, Egress& egress, const RoleCtx& ctx) {
   const Seq end = psn + 1;
+  // Before the barrier is lifted packets pass that we do not keep; their ACK tells where the receiver is.
+  if (f.state == DestState::kTracking && end - f.base < ctx.limits->max_psn_window) skip_to(f, end, egress, ctx);
   if (end > f.delivered_end || end < f.acked_end) {
     if (f.state == DestState::kActive && f.reacks_due > 0 && end <= f.delivered_end) {
       --f.reacks_due;
@@ -122,9 +125,10 @@ Answer on_receiver_answer(DestinationFlow& f, const Frame& answer, Egress& egres
   } else if ((syndrome & 0xe0) == kAethNak) {
     if (psn < f.acked_end || psn >= f.delivered_end) return absorbed(f, Reason::kAckOutsideWindow, ctx);
     settle(f, psn, ctx);
-    if (f.state != DestState::kActive) return Answer::kPass;
+    // Before the barrier is lifted the sender is told by the receiver's own NAK, the source by us.
+    const Answer told = f.state == DestState::kActive ? Answer::kAbsorb : Answer::kPass;
     fault(f, syndrome, egress, ctx);
-    return Answer::kAbsorb;
+    return told;
   }
   egress.offer(f, ctx);
   return a;

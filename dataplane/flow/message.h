@@ -35,7 +35,8 @@ struct FlowOpened { FlowId id; bool accepted; };
 /// base: PSN from which both keep state. fresh: no barrier is needed. msn: messages completed below base (fresh only).
 struct FlowBase { FlowId id; Seq base; bool fresh; };
 struct FlowBaseAck { FlowId id; Seq base; };
-struct FlowLifted { FlowId id; };
+/// end: the receiver's own ACK that lifted the barrier covers everything below.
+struct FlowLifted { FlowId id; Seq end; };
 struct FlowLiftedAck { FlowId id; };
 /// A new generation or the end of one: the far side forgets all of it (C4).
 /// whole_qp: the QP itself lives anew, so the reverse flow ends too.
@@ -44,7 +45,8 @@ struct FlowClosed { FlowId id; };
 /// The same in the data queue, behind the last old packet.
 struct CloseMarker { FlowId id; };
 /// In the data queue (H1): everything below `highest_end` was sent before this mark. `ack_echo`: newest CUSTODY_ACK seen.
-struct SentMark { FlowId id; uint64_t seq; Seq highest_end; uint64_t ack_echo; };
+/// `confirmed_end`: below it nothing is kept any more, so nothing below can be asked for.
+struct SentMark { FlowId id; uint64_t seq; Seq highest_end; Seq confirmed_end; uint64_t ack_echo; };
 
 struct SeqRange { Seq begin = 0, end = 0; };
 /// What the destination holds and what the receiver has. Only `confirmed_end` releases custody.

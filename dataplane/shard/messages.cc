@@ -24,9 +24,9 @@ void to_source(SourceFlow& f, const CustodyAck& m, Gate& gate, const RoleCtx& ct
 }
 
 void to_destination(DestinationFlow& f, const FlowBase& m, Egress&, const RoleCtx& ctx) { on_base(f, m, ctx); }
-void to_destination(DestinationFlow& f, const FlowLifted& m, Egress&, const RoleCtx& ctx) { on_lifted(f, m, ctx); }
+void to_destination(DestinationFlow& f, const FlowLifted& m, Egress& e, const RoleCtx& ctx) { on_lifted(f, m, e, ctx); }
 void to_destination(DestinationFlow& f, const CloseMarker& m, Egress&, const RoleCtx& ctx) { on_close_marker(f, m, ctx); }
-void to_destination(DestinationFlow& f, const SentMark& m, Egress&, const RoleCtx&) { on_mark(f, m); }
+void to_destination(DestinationFlow& f, const SentMark& m, Egress& e, const RoleCtx& ctx) { on_mark(f, m, e, ctx); }
 void to_destination(DestinationFlow& f, const FlowFaultAck&, Egress&, const RoleCtx&) { f.fault_retry_at = Instant::never(); }
 
 template <typename... F>

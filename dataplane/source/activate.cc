@@ -44,6 +44,7 @@ void set_base(SourceFlow& f, Seq base) {
   f.ack_echo = 0;
   f.last_mark = f.last_send = Instant{};
   f.lifted_answered = false;
+  f.lifted_end = base;
   f.rto_backoff = 0;
 }
 
@@ -65,9 +66,10 @@ void lift(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
   f.msn_at_base = unwrap24(msn.v, (1 << 24) + int64_t{msn.v}) - f.messages_confirmed;
   f.acked_end = std::max(f.acked_end, end);
   f.chosen_drop = -1;
+  f.lifted_end = end;
   f.fire(FlowEvent::kLift);
   f.ack_dirty = true;
-  start_handshake(f, FlowLifted{f.id}, ctx);
+  start_handshake(f, FlowLifted{f.id, f.lifted_end}, ctx);
 }
 
 }  // namespace
@@ -102,7 +104,7 @@ void on_base_answered(SourceFlow& f, const FlowBaseAck& m, const RoleCtx& ctx) {
   }
   f.fire(FlowEvent::kBaseAnsweredFresh);
   f.ack_dirty = true;
-  start_handshake(f, FlowLifted{f.id}, ctx);
+  start_handshake(f, FlowLifted{f.id, f.lifted_end}, ctx);
 }
 
 void on_real_ack_before_lift(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
@@ -181,7 +183,7 @@ void run_handshake_timer(SourceFlow& f, const RoleCtx& ctx) {
         f.retry_at = Instant::never();
         return;
       }
-      ctx.out->message(FlowLifted{f.id});
+      ctx.out->message(FlowLifted{f.id, f.lifted_end});
       break;
     case FlowState::kClosing:
       ctx.out->message(CloseMarker{f.id});

@@ -74,7 +74,7 @@ void send_mark(SourceFlow& f, const RoleCtx& ctx) {
   ++f.mark_seq;
   f.marks[f.mark_seq % f.marks.size()] = {f.mark_seq, ctx.now};
   f.last_mark = ctx.now;
-  ctx.out->message(SentMark{f.id, f.mark_seq, f.sent_end, f.ack_echo});
+  ctx.out->message(SentMark{f.id, f.mark_seq, f.sent_end, f.confirmed_end, f.ack_echo});
 }
 
 void note_receiver_credits(SourceFlow& f, const CustodyAck& a) {

@@ -149,6 +149,7 @@ struct SourceFlow {
   Instant retry_at = Instant::never();
   uint32_t retry_count = 0;
   bool lifted_answered = false;
+  Seq lifted_end = 0;
   bool draining = false;       ///< no new custody; becomes transparent once all is confirmed (C14)
   bool drained = false;        ///< the close under way ends in transparent
   bool close_whole_qp = false;

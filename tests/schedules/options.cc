@@ -93,7 +93,11 @@ PairOptions random_pair(Prng& r, uint32_t n, Duration rtt) {
   o.atomics = r.chance(0.5);
   o.post_every = r.chance(0.5) ? Duration::micros(r.between(1, 3000)) : Duration{};
   if (o.join == Join::kMidFlow) o.post_every = Duration::micros(r.between(500, 8000));
-  if (r.chance(0.04)) o.fatal = static_cast<uint8_t>(kNakInvalidRequest + r.below(3));
+  if (r.chance(0.04)) {
+    o.fatal = static_cast<uint8_t>(kNakInvalidRequest + r.below(3));
+    // The one NAK of a dying receiver may be lost; its peer must end all the same.
+    p.requester_a.retry_count = p.requester_b.retry_count = 7;
+  }
   return o;
 }
 
@@ -120,6 +124,7 @@ Options random_options(uint64_t seed) {
   if (r.chance(0.3)) o.tuning.egress = Rate{r.between(500, 50'000) * 1'000'000};
   o.tuning.ack_every = static_cast<uint32_t>(r.between(1, 64));
   o.tuning.dest_ack_every = static_cast<uint32_t>(r.between(1, 64));
+  o.timing.repair_bound = Duration::seconds(5);
   o.timing.initial_rtt = Duration::millis(r.between(1, 12));
   if (r.chance(0.2)) {
     o.limits.custody_hard_bytes = static_cast<uint64_t>(r.between(20, 200)) << 10;
