@@ -6,7 +6,12 @@ namespace matchrdma {
 
 ReplayFeed::ReplayFeed(CaptureReader reader, const TraceFlows& flows, Causality& causality, ReplayHosts& hosts,
                        model::PacketArena& pool)
-    : reader_(std::move(reader)), flows_(flows), causality_(causality), hosts_(hosts), pool_(pool) {
+    : reader_(std::move(reader)),
+      flows_(flows),
+      causality_(causality),
+      hosts_(hosts),
+      pool_(pool),
+      places_(flows.streams().size()) {
   reader_.next(next_);
 }
 
@@ -19,15 +24,22 @@ void ReplayFeed::fill(Instant until, Instant now) {
   while (!done() && horizon() <= until) read_one(now);
 }
 
+TraceSites::Place ReplayFeed::place(const PacketView& v, Bytes packet) {
+  if (v.stream < 0) return flows_.sites().place(packet);
+  auto& known = places_[static_cast<size_t>(v.stream)];
+  if (!known) known = flows_.sites().place(packet);
+  return *known;
+}
+
 void ReplayFeed::read_one(Instant now) {
   FedPacket p;
   p.packet = pool_.copy(next_.data);
   p.view = PacketView::of(p.packet->bytes(), flows_);
   p.captured = next_.time;
   p.index = next_.index;
-  const TraceSites::Place place = flows_.sites().place(p.packet->bytes());
-  p.site = place.site;
-  p.host = place.host;
+  const TraceSites::Place where = place(p.view, p.packet->bytes());
+  p.site = where.site;
+  p.host = where.host;
   p.dependency = causality_.captured(p.view, p.captured);
   ++read_;
   hosts_.push(std::move(p), now);

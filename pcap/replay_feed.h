@@ -1,6 +1,8 @@
 #pragma once
 // Second pass over a capture: hands its packets to the hosts, a little ahead of virtual time.
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "model/packet_arena.h"
 #include "pcap/capture_reader.h"
@@ -23,6 +25,8 @@ class ReplayFeed {
   uint64_t packets_read() const { return read_; }
 
  private:
+  TraceSites::Place place(const PacketView& v, Bytes packet);
+
   /// What 100 Gb/s bring in 5 ms, the shift of an answering host at 1000 km.
   static constexpr uint64_t kWindowBytes = 64 << 20;
 
@@ -32,6 +36,7 @@ class ReplayFeed {
   ReplayHosts& hosts_;
   model::PacketArena& pool_;
   CapturedPacket next_;
+  std::vector<std::optional<TraceSites::Place>> places_;  ///< per stream, once known
   uint64_t read_ = 0;
 };
 

@@ -21,7 +21,7 @@ ReplayWan::ReplayWan(const ReplayOptions& options, model::PacketArena& pool)
       q.set_clone([&pool](const WanItem& i) {
         WanItem copy;
         if (i.packet) copy.packet = model::clone_packet(i.packet, pool);
-        copy.message = i.message;
+        if (i.message) copy.message = std::make_unique<Message>(*i.message);
         return copy;
       });
       q.set_corrupt([&pool](WanItem& i, Prng& prng) {
@@ -64,7 +64,7 @@ void ReplayWan::send_message(Site site, const Message& m, Instant now) {
   const bool data = in_data_queue(m);
   WanQueue& q = data ? data_to(1 - site) : control_to(1 - site);
   const model::SpanStats before = q.stats();
-  q.push({.message = m}, kMessageBytes, now);
+  q.push({.message = std::make_unique<Message>(m)}, kMessageBytes, now);
   const uint64_t lost = q.stats().lost + q.stats().cut - before.lost - before.cut;
   control_lost_ += lost;
   if (data) data_messages_lost_ += lost;

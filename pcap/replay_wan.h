@@ -1,7 +1,7 @@
 #pragma once
 // The span between the two proxies: two fibres, each with a data queue and a control queue above it.
 #include <array>
-#include <functional>
+#include <memory>
 
 #include "dataplane/flow/message.h"
 #include "model/packet_arena.h"
@@ -13,7 +13,7 @@ namespace matchrdma {
 /// A packet or a message; a message that was spoiled fails its seal and is dropped on arrival.
 struct WanItem {
   PacketRef packet{};
-  Message message{};
+  std::unique_ptr<Message> message{};  ///< large and rare: apart, so that packets move cheaply
   bool spoiled = false;
 };
 using WanQueue = model::Span<WanItem>;

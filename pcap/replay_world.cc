@@ -169,7 +169,7 @@ bool ReplayWorld::take_wan_item(Site site, WanQueue& queue) {
     n.burst.push_back({Side::kWan, std::move(item->packet)});
     return true;
   }
-  if (!item->spoiled) n.messages.push_back(std::move(item->message));
+  if (!item->spoiled) n.messages.push_back(std::move(*item->message));
   return !data;
 }
 

@@ -164,8 +164,8 @@ void on_request(DestinationFlow& f, const Frame& req, PacketRef packet, Egress& 
 }
 
 void skip_to(DestinationFlow& f, Seq end, Egress& egress, const RoleCtx& ctx) {
-  if (end <= f.expected) return;
   settle(f, end, ctx);
+  if (end <= f.expected) return;
   f.expected = end;
   f.delivered_end = std::max(f.delivered_end, end);
   drain_beyond(f, ctx);

@@ -24,7 +24,12 @@ void probe(DestinationFlow& f, const RoleCtx& ctx) {
   Held& h = f.ring.front();
   ++f.probes;
   f.last_delivery = ctx.now;
-  if (!h.has(Held::kDelivered) || (h.has(Held::kReadClass) && h.has(Held::kAnswered))) return;
+  if (h.has(Held::kReadClass) && h.has(Held::kAnswered)) {
+    // Some response was lost on the receiver's LAN, or came out of order: the source knows whether the sender has all.
+    f.report_now = true;
+    return;
+  }
+  if (!h.has(Held::kDelivered)) return;
   ++ctx.n->probes;
   f.probed = h.end();
   deliver_asking(f, h.packet.share(), Cause::kProbe, ctx);

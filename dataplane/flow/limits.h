@@ -37,6 +37,7 @@ struct Timing {
   Duration handshake_retry_min = Duration::millis(1);
   Duration probe_interval = Duration::millis(10);
   Duration peer_timeout = Duration::millis(200);
+  Duration idle_expiry = Duration::seconds(60);       ///< copies kept for a barrier that nobody lifts
   Duration custody_max_age = Duration::seconds(300);
 };
 

@@ -20,6 +20,10 @@ uint32_t chunks(uint32_t elements, uint32_t rings) {
   return elements / ChunkPool<T>::kChunk + 2 * std::min(rings, elements / ChunkPool<T>::kChunk + 1);
 }
 
+Instant barrier_expiry(const SourceFlow& f, const RoleCtx& ctx) {
+  return f.owns() ? f.last_send + ctx.timing->idle_expiry : Instant::never();
+}
+
 }  // namespace
 
 Shard::Impl::Impl(const ShardConfig& c, PacketPool& p)
@@ -87,6 +91,9 @@ void Shard::Impl::run_flow_timers(const RoleCtx& ctx) {
         run_accept_timers(*r.source, ctx);
         run_repair_timers(*r.source, gate, ctx);
       }
+      if (r.source->state == FlowState::kBarrier && barrier_expiry(*r.source, ctx) <= ctx.now) {
+        forget_base(*r.source, gate, ctx);
+      }
       run_handshake_timer(*r.source, ctx);
     } else {
       run_repair_timers(*r.destination, egress, ctx);
@@ -127,6 +134,7 @@ void Shard::Impl::arm(FlowIndex i, const RoleCtx& ctx) {
   Instant at = Instant::never();
   if (r.source) {
     at = r.source->retry_at;
+    if (r.source->state == FlowState::kBarrier) at = earlier(at, barrier_expiry(*r.source, ctx));
     if (r.source->state == FlowState::kActive) {
       at = earlier(at, earlier(accept_deadline(*r.source, ctx), repair_deadline(*r.source, ctx)));
     }
@@ -170,11 +178,14 @@ bool Shard::busy() const {
   for (const FlowRecord& r : impl_->records) {
     if (r.source) {
       const SourceFlow& f = *r.source;
-      if (f.owns() || !f.passing.empty() || !f.gap.empty()) return true;
+      // Copies kept before the barrier is lifted are nobody's promise.
+      const bool promised = f.state != FlowState::kBasing && f.state != FlowState::kBarrier;
+      if ((promised && f.owns()) || !f.passing.empty() || !f.gap.empty()) return true;
       if (f.state == FlowState::kClosing || (f.state == FlowState::kActive && !f.lifted_answered)) return true;
     } else {
       const DestinationFlow& f = *r.destination;
-      if (!f.ring.empty() || !f.beyond.empty() || f.state == DestState::kClosing) return true;
+      const bool promised = f.state != DestState::kTracking;
+      if ((promised && !f.ring.empty()) || !f.beyond.empty() || f.state == DestState::kClosing) return true;
       if (f.state == DestState::kActive && (f.report_dirty || f.report_news > f.report_echoed)) return true;
     }
   }

@@ -132,7 +132,7 @@ void Shard::Impl::source_answer(SourceFlow& f, const Frame& answer, PacketRef pa
 // never passed (H6). The destination lets them through after a restart, and re-ACKs of forwarded duplicates.
 void Shard::Impl::source_answer_active(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx) {
   if (answer.opcode() != op::kRcAck) {
-    on_response(f, answer, ctx);
+    if (on_response(f, answer, ctx)) confirm_answered(f, ctx);
     forward(Side::kWan, Cause::kResponse, std::move(packet), ctx);
     return;
   }
@@ -145,11 +145,11 @@ void Shard::Impl::source_answer_active(SourceFlow& f, const Frame& answer, Packe
   }
   ++n.real_acks_absorbed;
   if (kind == kAethAck) {
-    if (psn + 1 <= f.sent_end) confirm(f, psn + 1, ctx);
+    if (psn + 1 <= f.sent_end) confirm(f, psn + 1, answer.aeth_msn(), ctx);
     f.ack_again = true;
   } else if (kind == kAethRnr || syndrome == kNakSequence) {
     if (psn < f.confirmed_end || psn >= f.sent_end) return;
-    confirm(f, psn, ctx);
+    confirm(f, psn, answer.aeth_msn(), ctx);
     if (syndrome == kNakSequence) resend_from(f, psn, gate, ctx);
   } else if (kind == kAethNak && psn >= f.confirmed_end && psn < f.sent_end) {
     poison_qp(f.index, syndrome, ctx);

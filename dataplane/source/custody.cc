@@ -95,8 +95,9 @@ Instant mark_deadline(const SourceFlow& f, const RoleCtx& ctx) {
 
 }  // namespace
 
-void confirm(SourceFlow& f, Seq end, const RoleCtx& ctx) {
+void confirm(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
   if (end <= f.confirmed_end) return;
+  const bool past_owned = end > f.epsn;
   f.confirmed_end = end;
   while (!f.window.empty() && f.window.front().end() <= end) {
     const uint64_t i = f.window.begin();
@@ -104,6 +105,12 @@ void confirm(SourceFlow& f, Seq end, const RoleCtx& ctx) {
     f.messages_confirmed = f.window.front().messages_end;
     remember_confirmed(f, f.window.front(), ctx);
     forget_front(f, ctx);
+  }
+  if (past_owned) {
+    f.epsn = f.admitted_end = f.released_end = end;
+    f.msn_at_base = unwrap24(msn.v, f.msn_at_base + f.messages) - f.messages;
+    f.messages_confirmed = f.messages;
+    f.chosen_drop = -1;
   }
   f.rto_backoff = 0;
   f.rto_at = Instant::never();
@@ -123,13 +130,21 @@ void on_custody_ack(SourceFlow& f, const CustodyAck& a, Gate& gate, const RoleCt
     f.rto_backoff = 0;
     f.rto_at = Instant::never();
   }
-  confirm(f, a.confirmed_end, ctx);
+  confirm(f, a.confirmed_end, a.msn_real, ctx);
   if (a.msn_known) note_receiver_credits(f, a);
   f.ack_dirty = true;
   // The destination repeats its report until a mark echoes it; with nothing left to send this is the only mark.
   if (f.window.empty()) send_mark(f, ctx);
   repair_holes(f, a, mark_time(f, a.mark_echo), ctx);
   gate.offer(f, ctx);
+}
+
+void confirm_answered(SourceFlow& f, const RoleCtx& ctx) {
+  Seq end = f.confirmed_end;
+  for (uint64_t i = f.reads.begin(); i < f.reads.end() && f.reads[i].complete(); ++i) end = f.reads[i].end;
+  if (end <= f.confirmed_end || end > std::min(f.sent_end, f.epsn)) return;
+  confirm(f, end, {}, ctx);
+  send_mark(f, ctx);
 }
 
 void resend_from(SourceFlow& f, Seq psn, Gate& gate, const RoleCtx& ctx) {

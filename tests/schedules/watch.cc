@@ -11,7 +11,7 @@ void Watch::complain(const std::string& what, Instant now) {
   if (complaint_.empty()) complaint_ = name_ + " at " + std::to_string(now.ns) + " ns: " + what;
 }
 
-void Watch::enters_lan(Bytes frame) {
+void Watch::enters_lan(Bytes frame, bool learned) {
   const ParseResult p = parse_frame(frame);
   if (p.kind != ParseKind::kRoce || p.reason != Reason::kNone || !p.frame.info().request || !icrc_ok(p.frame)) return;
   if (p.frame.info().transport != Transport::kRc) return;
@@ -26,7 +26,7 @@ void Watch::enters_lan(Bytes frame) {
   if (mtu == 0) return;
   const uint32_t n = psn_count(p.frame, mtu);
   for (uint32_t i = 0; i < n; ++i) f.entered.insert(wire_psn(psn + i).v);
-  if (p.frame.info().read_class && psn > f.highest) {
+  if (learned && p.frame.info().read_class && psn > f.highest) {
     f.unanswered[psn] = psn + n;
     f.next[psn] = psn;
   }

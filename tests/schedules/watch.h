@@ -17,7 +17,8 @@ class Watch {
   Watch(const Options& o, std::string name) : options_(o), name_(std::move(name)) {}
 
   /// A packet enters from the LAN (before the proxy sees it).
-  void enters_lan(Bytes frame);
+  /// `learned`: the proxy knows the flow; what was asked before that it cannot fence.
+  void enters_lan(Bytes frame, bool learned);
   /// A packet of ours or a forwarded one leaves to the LAN or to the span.
   void leaves(const OutItem& item, Instant now);
   /// Pairs: answers of `key` (towards the sender) belong to requests of `flow`.
