@@ -127,13 +127,17 @@ Accepted keep_behind_gap(SourceFlow& f, Seq psn, PacketRef& packet, const RoleCt
 
 Accepted accept_request(SourceFlow& f, const Frame& req, PacketRef& packet, Gate& gate, const RoleCtx& ctx) {
   const Seq psn = unwrap24(req.psn().v, f.epsn);
+  if (psn < f.epsn) {
+    note_went_back(f, psn, ctx);
+  } else {
+    f.last_request = ctx.now;
+  }
   if (psn < f.base) {
     ctx.n->reasons.add(Reason::kBelowBase);
     return Accepted::kForward;
   }
   f.ack_dirty = true;
   if (psn < f.epsn) return on_duplicate(f, req, psn, packet, gate, ctx);
-  f.last_request = ctx.now;
   if (psn > f.epsn) return keep_behind_gap(f, psn, packet, ctx);
   if (f.chosen_drop >= 0) f.chosen_drop = -1;
   if (!take_to_gate(f, req, packet, gate, ctx)) return Accepted::kTaken;

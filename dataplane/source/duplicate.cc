@@ -98,7 +98,6 @@ Accepted on_confirmed(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packe
 
 Accepted on_duplicate(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packet, Gate& gate, const RoleCtx& ctx) {
   if (acked_long_ago(f, psn, ctx.now)) return Accepted::kNewGeneration;
-  note_went_back(f, psn, ctx);
   // The sender came back to what a gap made it miss: a new gap counts anew.
   f.gap_nak_sent = false;
   if (!f.gap.empty()) f.gap_since = ctx.now;

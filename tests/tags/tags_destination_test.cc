@@ -1,0 +1,6 @@
+#include <gtest/gtest.h>
+
+#include "tests/tags/pair_rig.h"
+
+namespace matchrdma::tags {
+}  // namespace matchrdma::tags
