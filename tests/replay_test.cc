@@ -151,8 +151,8 @@ TEST_P(EveryTrace, ProxiedDeliversEveryRequestOnceInOrder) {
   EXPECT_GE(r.delivery.read_copies_out, r.delivery.read_copies_in);
   EXPECT_EQ(r.delivery.responses_out, r.delivery.responses_in);
   for (const TraceStream& s : r.streams)
-    if (s.transport == Transport::kRc) EXPECT_GE(s.partner, 0) << s.evidence;
-  if (r.with_proxy.samples > 0) EXPECT_LT(r.with_proxy.p50, 100'000);
+    EXPECT_TRUE(s.transport != Transport::kRc || s.partner >= 0) << s.evidence;
+  EXPECT_TRUE(r.with_proxy.samples == 0 || r.with_proxy.p50 < 100'000) << r.with_proxy.p50;
 }
 
 TEST_P(EveryTrace, EndToEndWaitsForTheReceiver) {
@@ -160,7 +160,7 @@ TEST_P(EveryTrace, EndToEndWaitsForTheReceiver) {
   o.completion = Completion::kEndToEnd;
   const ReplayResult r = run(o);
   expect_sound(r.delivery);
-  if (r.with_proxy.samples > 0) EXPECT_GE(r.with_proxy.p50, o.one_way().ns * 2);
+  EXPECT_TRUE(r.with_proxy.samples == 0 || r.with_proxy.p50 >= o.one_way().ns * 2) << r.with_proxy.p50;
 }
 
 TEST_P(EveryTrace, FaultySpanIsRepaired) {

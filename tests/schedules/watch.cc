@@ -44,6 +44,10 @@ void Watch::check_pseudo(const Frame& f, Instant now) {
   const Seq covered = nak ? psn - 1 : psn;
   if (psn > flow.highest + (nak ? 1 : 0)) return complain("AETH above everything the sender sent", now);
   if (!nak && !flow.entered.contains(f.psn().v)) return complain("ACK for a PSN that never entered", now);
+  while (!flow.unanswered.empty() && !waits_(pair->second.flow, wire_psn(flow.unanswered.begin()->first))) {
+    flow.next.erase(flow.unanswered.begin()->first);
+    flow.unanswered.erase(flow.unanswered.begin());
+  }
   if (!flow.unanswered.empty() && covered >= flow.unanswered.begin()->first) {
     complain("AETH at or beyond an unanswered READ-class request", now);
   }

@@ -23,6 +23,10 @@ class Watch {
   void leaves(const OutItem& item, Instant now);
   /// Pairs: answers of `key` (towards the sender) belong to requests of `flow`.
   void pair(const FlowKey& answers, const FlowKey& flow, uint32_t path_mtu) { pairs_[hash(answers)] = {flow, path_mtu}; }
+  /// Whether the sender itself still waits for the READ-class request at a PSN: responses that the span put out of
+  /// order may be in order again at the sender, which only the sender knows.
+  using Waits = std::function<bool(const FlowKey& flow, Psn psn)>;
+  void set_waits(Waits w) { waits_ = std::move(w); }
   const std::string& complaint() const { return complaint_; }
 
  private:
@@ -42,6 +46,7 @@ class Watch {
   void note_response(const Frame& f);
   void charge(const Frame& f, uint32_t bytes, Instant now);
 
+  Waits waits_;
   const Options& options_;
   std::string name_, complaint_;
   std::map<uint64_t, Flow> flows_;

@@ -88,7 +88,21 @@ Registration World::registration(const PairOptions& p) const {
   return r;
 }
 
+// The sender's own view of a READ-class request.
+bool World::waits(const FlowKey& flow, Psn psn) const {
+  for (const auto& [key, qp] : flow_senders_) {
+    if (!(key == flow)) continue;
+    for (const model::RcRequester::Record& r : qp->requester.records()) {
+      if (wire_psn(r.first) == psn) return r.status == model::WcStatus::kPending;
+    }
+  }
+  return false;
+}
+
 void World::connect() {
+  for (Proxy* p : {&pa_, &pb_}) {
+    p->watch.set_waits([this](const FlowKey& flow, Psn psn) { return waits(flow, psn); });
+  }
   for (const PairOptions& p : o_.pairs) {
     Pair w;
     w.qps = model::connect(a_, b_, p.pair);
@@ -105,6 +119,8 @@ void World::connect() {
     ba.dst_qpn = p.pair.qpn_a;
     pa_.watch.pair(ba, ab, p.pair.path_mtu);
     pb_.watch.pair(ab, ba, p.pair.path_mtu);
+    flow_senders_.push_back({ab, w.qps.a});
+    flow_senders_.push_back({ba, w.qps.b});
     if (p.join == Join::kMidFlow && !o_.transparent) w.register_at = Instant{prng_.between(500'000, 15'000'000)};
     pairs_.push_back(std::move(w));
   }

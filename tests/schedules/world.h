@@ -44,6 +44,7 @@ class World {
   using Long = model::Span<Carried>;
 
   void connect();
+  bool waits(const FlowKey& flow, Psn psn) const;
   bool handshakes();
   void post_due();
   void step();
@@ -71,6 +72,7 @@ class World {
     Instant register_at = Instant::never();
   };
   std::vector<Pair> pairs_;
+  std::vector<std::pair<FlowKey, model::Qp*>> flow_senders_;
   std::vector<CaptureWriter> captures_;
   Instant now_;
   uint64_t packets_ = 0;
