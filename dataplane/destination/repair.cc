@@ -16,7 +16,9 @@ Instant probe_deadline(const DestinationFlow& f, const RoleCtx& ctx) {
 }
 
 Instant give_up_at(const DestinationFlow& f, const RoleCtx& ctx) {
-  return later(f.last_progress, f.rnr_until) + ctx.timing->repair_bound;
+  // A receiver that was never heard may be reached by another path: much more patience.
+  const Duration bound = f.heard ? ctx.timing->repair_bound : ctx.timing->custody_max_age;
+  return later(f.last_progress, f.rnr_until) + bound;
 }
 
 // The oldest packet alone, asking: if the receiver has it, its ACK tells where it is (not the window again, H19).
@@ -80,7 +82,7 @@ void run_repair_timers(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
     egress.offer(f, ctx);
     return;
   }
-  if (f.heard && give_up_at(f, ctx) <= ctx.now) {
+  if (give_up_at(f, ctx) <= ctx.now) {
     fault(f, kNakRemoteOperation, egress, ctx);
     return;
   }
@@ -94,7 +96,7 @@ Instant repair_deadline(const DestinationFlow& f, const RoleCtx& ctx) {
   Instant at = f.fault_retry_at;
   if (!unsettled(f)) return at;
   if (f.rnr_until > ctx.now) at = earlier(at, f.rnr_until);
-  if (f.heard) at = earlier(at, give_up_at(f, ctx));
+  at = earlier(at, give_up_at(f, ctx));
   return earlier(at, probe_deadline(f, ctx));
 }
 

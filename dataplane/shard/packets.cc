@@ -141,7 +141,7 @@ void Shard::Impl::on_opaque(Side side, const Frame& f, Reason why, PacketRef pac
   n.reasons.add(why);
   const FlowIndex i = table.find(FlowKey::of(f, 0));
   FlowRecord* r = record(i);
-  if (side == Side::kLan && r != nullptr && r->source && r->source->state == FlowState::kActive) {
+  if (side == Side::kLan && r != nullptr && r->source && r->source->state == FlowState::kActive && icrc_ok(f)) {
     // C14: nobody knows what it does, so nothing after it may be acknowledged before it.
     n.reasons.add(Reason::kOpaqueFence);
     drain(*r->source);

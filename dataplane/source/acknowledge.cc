@@ -69,10 +69,11 @@ void give_gap_nak(SourceFlow& f, Seq ceiling, const RoleCtx& ctx) {
 }  // namespace
 
 Seq read_fence(SourceFlow& f) {
+  Seq fence = INT64_MAX;
   for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
-    if (!f.reads[i].complete()) return f.reads[i].begin;
+    if (!f.reads[i].complete()) fence = std::min(fence, f.reads[i].begin);
   }
-  return INT64_MAX;
+  return fence;
 }
 
 Seq ceiling_end(SourceFlow& f) {

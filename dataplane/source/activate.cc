@@ -137,7 +137,13 @@ void new_generation(SourceFlow& f, bool whole_qp, Gate& gate, const RoleCtx& ctx
   begin_close(f, FlowEvent::kNewGeneration, gate, ctx);
 }
 
-void drain(SourceFlow& f) { f.draining = true; }
+void drain(SourceFlow& f) {
+  f.draining = true;
+  // Nothing of it was promised, and the gap would never close: the sender sends it again.
+  f.gap.clear();
+  f.gap_since = Instant::never();
+  f.gap_nak_due = f.gap_nak_sent = false;
+}
 
 void keep_until_closed(SourceFlow& f, PacketRef packet, const RoleCtx& ctx) {
   if (f.passing.size() >= kKeptWhileClosing ||

@@ -141,7 +141,10 @@ void on_custody_ack(SourceFlow& f, const CustodyAck& a, Gate& gate, const RoleCt
 
 void confirm_answered(SourceFlow& f, const RoleCtx& ctx) {
   Seq end = f.confirmed_end;
-  for (uint64_t i = f.reads.begin(); i < f.reads.end() && f.reads[i].complete(); ++i) end = f.reads[i].end;
+  const Seq fence = read_fence(f);
+  for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
+    if (f.reads[i].complete() && f.reads[i].end <= fence) end = std::max(end, f.reads[i].end);
+  }
   if (end <= f.confirmed_end || end > std::min(f.sent_end, f.epsn)) return;
   confirm(f, end, {}, ctx);
   send_mark(f, ctx);

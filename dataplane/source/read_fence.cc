@@ -47,10 +47,9 @@ bool add_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const Rol
 
 void note_read_early(SourceFlow& f, const Frame& req, Seq psn, bool is_new, const RoleCtx& ctx) {
   const uint32_t psns = psn_count(req, f.path_mtu);
-  if (is_new) {
+  // The LAN may bring it behind later packets: then it is below what was seen, but not known yet.
+  if (is_new || match_read(f, req, psn, psns, ctx) == ReadCopy::kUnknown) {
     static_cast<void>(add_read(f, req, psn, psns, ctx));
-  } else {
-    static_cast<void>(match_read(f, req, psn, psns, ctx));
   }
 }
 

@@ -125,6 +125,7 @@ Options random_options(uint64_t seed) {
   o.tuning.ack_every = static_cast<uint32_t>(r.between(1, 64));
   o.tuning.dest_ack_every = static_cast<uint32_t>(r.between(1, 64));
   o.timing.repair_bound = Duration::seconds(5);
+  o.timing.custody_max_age = Duration::seconds(8);
   o.timing.initial_rtt = Duration::millis(r.between(1, 12));
   if (r.chance(0.2)) {
     o.limits.custody_hard_bytes = static_cast<uint64_t>(r.between(20, 200)) << 10;

@@ -49,7 +49,9 @@ void Watch::check_pseudo(const Frame& f, Instant now) {
     flow.unanswered.erase(flow.unanswered.begin());
   }
   if (!flow.unanswered.empty() && covered >= flow.unanswered.begin()->first) {
-    complain("AETH at or beyond an unanswered READ-class request", now);
+    complain("AETH at PSN " + std::to_string(f.psn().v) + " at or beyond the unanswered READ-class request at " +
+                 std::to_string(wire_psn(flow.unanswered.begin()->first).v),
+             now);
   }
 }
 
