@@ -32,7 +32,8 @@ Bytes payload(uint8_t fill) {
 
 void collect(Proxy& p) {
   for (OutItem& item : p.out.items()) {
-    if (!item.packet && (std::holds_alternative<Probe>(item.message) || std::holds_alternative<ProbeAck>(item.message))) {
+    if (!item.packet &&
+        (std::holds_alternative<Probe>(item.message) || std::holds_alternative<ProbeAck>(item.message))) {
       continue;
     }
     Queue& q = item.packet && item.side == Side::kLan ? p.lan : p.wan;

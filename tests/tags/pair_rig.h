@@ -1,5 +1,6 @@
 #pragma once
-// Two Shards wired by hand: a test decides what crosses the span, what is lost and when, and looks at what leaves.
+// Two Shards wired by hand: a test decides what crosses the span, what is lost and when, and looks at what
+// leaves.
 #include <memory>
 #include <optional>
 #include <vector>
@@ -54,7 +55,8 @@ class PairRig {
  public:
   explicit PairRig(const RigOptions& o = {});
 
-  /// Registers the pair and carries what the proxies say; fresh flows are active afterwards and all queues empty.
+  /// Registers the pair and carries what the proxies say; fresh flows are active afterwards and all queues
+  /// empty.
   void connect(const Ends& e = {});
 
   // The hosts. A destination QPN of 0 is filled in.
@@ -106,10 +108,10 @@ RoceSpec answer(uint32_t psn, uint32_t msn = 0, uint8_t syndrome = 31);
 // What left, in order.
 std::vector<uint32_t> psns(const Queue& q);  ///< of all packets
 std::vector<uint32_t> psns(const Queue& q, Cause cause);
-std::vector<Aeth> aeths(const Queue& q);       ///< ACKs and NAKs
-std::vector<uint32_t> acks(const Queue& q);    ///< PSNs of ACKs
-std::vector<uint32_t> naks(const Queue& q);    ///< PSNs of sequence NAKs
-void lose(Queue& q, uint32_t psn);             ///< the packets of that PSN
+std::vector<Aeth> aeths(const Queue& q);     ///< ACKs and NAKs
+std::vector<uint32_t> acks(const Queue& q);  ///< PSNs of ACKs
+std::vector<uint32_t> naks(const Queue& q);  ///< PSNs of sequence NAKs
+void lose(Queue& q, uint32_t psn);           ///< the packets of that PSN
 void lose_messages(Queue& q);
 
 /// The newest message of a type.

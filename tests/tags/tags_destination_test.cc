@@ -1,6 +1,214 @@
+// The destination role: settling, repair at the receiver, faults, closing (PROTOCOL 3, 5, 7).
 #include <gtest/gtest.h>
 
+#include "dataplane/wire/icrc.h"
 #include "tests/tags/pair_rig.h"
 
 namespace matchrdma::tags {
+namespace {
+
+uint32_t confirmed(const PairRig& rig) {
+  const auto a = newest<CustodyAck>(rig.b.wan);
+  return a ? wire_psn(a->confirmed_end).v : 0;
+}
+
+RoceSpec cnp() {
+  static constexpr uint8_t kZeros[16] = {};
+  RoceSpec r;
+  r.opcode = op::kCnp;
+  r.becn = true;
+  r.payload = kZeros;
+  return r;
+}
+
+TEST(Tags, C4_CloseIsAnsweredAfterTheMarker) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.carry();
+  rig.b.lan.clear();
+  RoceSpec other = write_only(100);
+  other.va = 0x2000;
+  rig.from_a(other);
+  const FlowClose close = *newest<FlowClose>(rig.a.wan);
+  rig.a.wan.clear();
+  rig.say(rig.b, close);
+  rig.wait(Duration::millis(10));
+  EXPECT_FALSE(newest<FlowClosed>(rig.b.wan).has_value());
+  rig.to_b_wan(write_only(101));  // a straggler of the old generation
+  EXPECT_TRUE(rig.b.lan.empty());
+  rig.say(rig.b, CloseMarker{close.id});
+  EXPECT_FALSE(newest<FlowClosed>(rig.b.wan).has_value());
+  rig.wait(Duration::micros(60));
+  EXPECT_TRUE(newest<FlowClosed>(rig.b.wan).has_value());
+}
+
+TEST(Tags, C10_NoFaultWhereTheReceiverWasNeverHeard) {
+  RigOptions o;
+  o.config.timing.repair_bound = Duration::millis(50);
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.run(Duration::millis(300));
+  EXPECT_EQ(rig.b.shard.counters().faults, 0u);
+  EXPECT_EQ(rig.a.shard.owned_packets(), 1u);
+}
+
+TEST(Tags, C9_RepairIsBoundedWhereTheReceiverWasHeard) {
+  RigOptions o;
+  o.config.timing.repair_bound = Duration::millis(50);
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.from_a(read_request(101, 64));
+  rig.carry_ab();
+  rig.from_b(answer(100, 1));
+  rig.run(Duration::millis(300));
+  EXPECT_EQ(rig.b.shard.counters().faults, 1u);
+  ASSERT_FALSE(aeths(rig.a.lan).empty());
+  EXPECT_EQ(aeths(rig.a.lan).back().syndrome, kNakRemoteOperation);
+  EXPECT_EQ(aeths(rig.a.lan).back().psn, 101u);
+}
+
+TEST(Tags, H7_ResponseSettlesWhatStandsBeforeItInSequence) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.from_a(read_request(101, 4096));  // 101 to 104
+  rig.carry_ab();
+  rig.b.wan.clear();
+  rig.from_b(response(op::kRcReadRespFirst, 101, 2));
+  rig.wait(Duration::micros(200));
+  EXPECT_EQ(confirmed(rig), 101u);
+  rig.from_b(response(op::kRcReadRespMiddle, 103, 2));  // 102 was lost on the LAN
+  rig.from_b(response(op::kRcReadRespLast, 104, 2));
+  rig.wait(Duration::micros(200));
+  EXPECT_EQ(confirmed(rig), 101u);
+  EXPECT_EQ(psns(rig.b.wan), (Psns{101, 103, 104}));  // they pass all the same
+}
+
+TEST(Tags, H7_SourceCountsResponsesInSequence) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(read_request(100, 4096));
+  rig.from_a(write_only(104));
+  rig.to_a_wan(response(op::kRcReadRespFirst, 100, 1));
+  rig.to_a_wan(response(op::kRcReadRespMiddle, 102, 1));
+  rig.to_a_wan(response(op::kRcReadRespLast, 103, 1));
+  EXPECT_TRUE(acks(rig.a.lan).empty());
+  rig.from_a(read_request(101, 3072, 0x1000 + 1024));
+  rig.to_a_wan(response(op::kRcReadRespFirst, 101, 1));
+  rig.to_a_wan(response(op::kRcReadRespMiddle, 102, 1));
+  EXPECT_TRUE(acks(rig.a.lan).empty());
+  rig.to_a_wan(response(op::kRcReadRespLast, 103, 1));
+  EXPECT_EQ(acks(rig.a.lan), (Psns{104}));
+}
+
+TEST(Tags, H10_CnpIsConsumedOnlyForRecentRequests) {
+  PairRig rig;
+  rig.connect();
+  rig.from_b(cnp());
+  EXPECT_EQ(psns(rig.b.wan).size(), 1u);  // no request yet: it is about something else
+  rig.from_a(write_only(100));
+  rig.carry_ab();
+  rig.from_b(answer(100, 1));
+  rig.b.wan.clear();
+  rig.from_b(cnp());
+  EXPECT_TRUE(psns(rig.b.wan).empty());
+  rig.wait(Duration::millis(3));
+  rig.b.wan.clear();
+  rig.from_b(cnp());
+  EXPECT_EQ(psns(rig.b.wan).size(), 1u);
+}
+
+TEST(Tags, H10_CnpPassesWhileReadResponsesFlow) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.carry_ab();
+  rig.to_b_wan(response(op::kRcReadRespOnly, 5000, 1));
+  rig.b.wan.clear();
+  rig.from_b(cnp());
+  EXPECT_EQ(psns(rig.b.wan).size(), 1u);
+}
+
+TEST(Tags, H12_FatalNakPoisonsBothFlows) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.from_a(write_only(101));
+  rig.from_a(read_request(102, 4096));
+  rig.from_b(write_only(5000));
+  rig.carry();
+  rig.to_a_wan(response(op::kRcReadRespFirst, 102, 3));
+  rig.a.lan.clear();
+  rig.from_b(answer(101, 1, kNakInvalidRequest));
+  EXPECT_TRUE(psns(rig.b.wan, Cause::kPassedAck).empty());
+  rig.run(Duration::millis(1));
+  ASSERT_EQ(psns(rig.a.lan, Cause::kFaultNak),
+            (Psns{103}));  // the oldest outstanding: the READ's next response
+  EXPECT_EQ(aeths(rig.a.lan).back().syndrome, kNakInvalidRequest);
+  EXPECT_EQ(rig.a.shard.owned_packets() + rig.b.shard.owned_packets(), 0u);
+  rig.b.lan.clear();
+  rig.from_b(write_only(5001));  // the reverse flow of the QP is dead too
+  ASSERT_EQ(aeths(rig.b.lan).size(), 1u);
+  EXPECT_EQ(aeths(rig.b.lan)[0].syndrome, kNakInvalidRequest);
+  EXPECT_TRUE(psns(rig.b.wan).empty());
+}
+
+TEST(Tags, H12_FaultStandsAtTheOldestOutstandingPsn) {
+  RigOptions o;
+  o.completion = Completion::kEndToEnd;
+  PairRig rig(o);
+  rig.connect();
+  for (uint32_t psn = 100; psn < 104; ++psn) rig.from_a(write_only(psn));
+  rig.carry();
+  rig.from_b(answer(102, 2, kNakRemoteAccess));
+  rig.run(Duration::millis(1));
+  ASSERT_FALSE(psns(rig.a.lan, Cause::kFaultNak).empty());
+  EXPECT_EQ(psns(rig.a.lan, Cause::kFaultNak)[0], 100u);  // nothing was acknowledged to the sender
+  rig.a.lan.clear();
+  rig.from_a(write_only(101));  // it goes on: it is told again
+  EXPECT_EQ(aeths(rig.a.lan).size(), 1u);
+  EXPECT_TRUE(psns(rig.a.wan).empty());
+}
+
+TEST(Tags, H19_AsksForAnAckEveryN) {
+  RigOptions o;
+  o.config.tuning.dest_ack_every = 4;
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_part(op::kRcWriteFirst, 100));
+  for (uint32_t psn = 101; psn < 109; ++psn) rig.from_a(write_part(op::kRcWriteMiddle, psn));
+  rig.carry_ab();
+  Psns asked;
+  for (const Left& l : rig.b.lan) {
+    EXPECT_TRUE(icrc_ok(l.frame()));
+    if (l.frame().ack_req()) asked.push_back(l.frame().psn().v);
+  }
+  EXPECT_EQ(asked, (Psns{103, 107}));
+}
+
+TEST(Tags, H19_AsksOnTheLastQueuedMessageEnd) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100, 1, false));
+  rig.carry_ab();
+  ASSERT_EQ(psns(rig.b.lan), (Psns{100}));
+  EXPECT_TRUE(rig.b.lan[0].frame().ack_req());
+}
+
+TEST(Tags, H19_SilenceIsProbedWithTheOldestAlone) {
+  PairRig rig;
+  rig.connect();
+  for (uint32_t psn = 100; psn < 103; ++psn) rig.from_a(write_only(psn));
+  rig.carry_ab();
+  rig.b.lan.clear();
+  rig.wait(Duration::millis(5));
+  EXPECT_EQ(psns(rig.b.lan), (Psns{100}));
+  rig.from_b(answer(100, 1));  // it has the probe and nothing after: the rest was lost on the LAN
+  EXPECT_EQ(psns(rig.b.lan), (Psns{100, 101, 102}));
+}
+
+}  // namespace
 }  // namespace matchrdma::tags

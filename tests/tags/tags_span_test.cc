@@ -1,6 +1,142 @@
+// What the span does to packets and messages, and whose packets they are (PROTOCOL 1, 2, 6).
 #include <gtest/gtest.h>
 
+#include "dataplane/wire/icrc.h"
 #include "tests/tags/pair_rig.h"
 
 namespace matchrdma::tags {
+namespace {
+
+TEST(Tags, C12_PauseIsNeverForwarded) {
+  PairRig rig;
+  std::vector<uint8_t> frame(64, 0);
+  frame[12] = 0x88, frame[13] = 0x08;
+  std::vector<uint8_t> tagged(64, 0);
+  tagged[12] = 0x81, tagged[16] = 0x88, tagged[17] = 0x08;
+  for (const Side side : {Side::kLan, Side::kWan}) {
+    rig.raw(rig.a, side, frame);
+    rig.raw(rig.a, side, tagged);
+  }
+  EXPECT_TRUE(rig.a.lan.empty());
+  EXPECT_TRUE(rig.a.wan.empty());
+  EXPECT_EQ(rig.a.shard.counters().reasons[Reason::kPause], 4u);
+  frame[13] = 0x09;
+  rig.raw(rig.a, Side::kLan, frame);
+  EXPECT_EQ(rig.a.wan.size(), 1u);
+}
+
+TEST(Tags, H1_MarksTravelWithThePackets) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.wait(Duration::micros(60));
+  ASSERT_TRUE(newest<SentMark>(rig.a.wan).has_value());
+  for (const Left& l : rig.a.wan) {
+    if (!l.packet) EXPECT_EQ(l.priority, !std::holds_alternative<SentMark>(l.message));
+  }
+  EXPECT_TRUE(in_data_queue(CloseMarker{}));
+  EXPECT_FALSE(in_data_queue(CustodyAck{}));
+}
+
+TEST(Tags, H2_HoleIsResentOnlyOnAMarkNewerThanTheSend) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.wait(Duration::micros(60));  // a mark, older than what follows
+  rig.from_a(write_only(101));
+  rig.from_a(write_only(102));
+  lose(rig.a.wan, 101);
+  rig.carry_ab();
+  rig.wait(Duration::micros(150));
+  ASSERT_TRUE(newest<CustodyAck>(rig.b.wan).has_value());
+  EXPECT_EQ(newest<CustodyAck>(rig.b.wan)->ranges, 1);
+  EXPECT_EQ(newest<CustodyAck>(rig.b.wan)->mark_echo, 1u);
+  rig.carry_ba();
+  EXPECT_TRUE(psns(rig.a.wan).empty());
+  rig.carry_ab();  // the mark of 102
+  rig.wait(Duration::micros(150));
+  rig.carry_ba();
+  EXPECT_EQ(psns(rig.a.wan, Cause::kCustodyResend), (Psns{101}));
+  EXPECT_EQ(psns(rig.b.lan), (Psns{100}));  // in order: 102 waits
+  rig.carry_ab();
+  EXPECT_EQ(psns(rig.b.lan), (Psns{100, 101, 102}));
+}
+
+TEST(Tags, H2_LastPacketIsFoundByItsMark) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  lose(rig.a.wan, 100);
+  rig.run(Duration::millis(1));
+  EXPECT_EQ(psns(rig.b.lan), (Psns{100}));
+}
+
+TEST(Tags, H6_RawNakInCustodyResendsAndNeverPasses) {
+  PairRig rig;
+  rig.connect();
+  for (uint32_t psn = 100; psn < 103; ++psn) rig.from_a(write_only(psn));
+  rig.a.lan.clear();
+  rig.a.wan.clear();
+  rig.to_a_wan(answer(101, 1, kNakSequence));
+  EXPECT_EQ(psns(rig.a.wan, Cause::kCustodyResend), (Psns{101, 102}));
+  EXPECT_TRUE(naks(rig.a.lan).empty());
+  EXPECT_EQ(rig.a.shard.owned_packets(), 2u);  // it acknowledged 100
+}
+
+TEST(Tags, H6_RawAckConfirmsAndNeverPasses) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.a.lan.clear();
+  rig.to_a_wan(answer(100, 1));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  EXPECT_TRUE(psns(rig.a.lan, Cause::kPassedAck).empty());
+}
+
+TEST(Tags, H16_SameQpnInAnotherVlanIsAnotherFlow) {
+  PairRig rig;
+  rig.connect();
+  Ends other;
+  other.vlan = 20;
+  rig.from_a(write_only(100), other);
+  EXPECT_EQ(psns(rig.a.wan, Cause::kForward), (Psns{100}));
+  EXPECT_TRUE(rig.a.lan.empty());
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  rig.connect(other);
+  rig.from_a(write_only(100), other);
+  EXPECT_EQ(psns(rig.a.wan, Cause::kFirst), (Psns{100}));
+  ASSERT_EQ(rig.a.lan.size(), 1u);
+  EXPECT_EQ(rig.a.lan[0].frame().vlan_id(0), 20);
+}
+
+TEST(Tags, H17_WrongIcrcFromTheSpanIsDroppedAndRepaired) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  const Bytes sent = rig.a.wan[0].packet->bytes();
+  std::vector<uint8_t> broken(sent.begin(), sent.end());
+  broken[rig.a.wan[0].frame().payload_offset()] ^= 1;
+  lose(rig.a.wan, 100);
+  rig.raw(rig.b, Side::kWan, broken);
+  EXPECT_TRUE(rig.b.lan.empty());
+  EXPECT_EQ(rig.b.shard.counters().reasons[Reason::kIcrcWan], 1u);
+  rig.run(Duration::millis(1));
+  ASSERT_EQ(psns(rig.b.lan), (Psns{100}));
+  EXPECT_TRUE(icrc_ok(rig.b.lan[0].frame()));
+}
+
+TEST(Tags, H17_WrongIcrcFromTheLanIsForwardedNeverOwned) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  const Bytes sent = rig.a.wan[0].packet->bytes();
+  std::vector<uint8_t> broken(sent.begin(), sent.end());
+  broken[rig.a.wan[0].frame().bth_offset() + 11] = 101;  // its PSN
+  rig.raw(rig.a, Side::kLan, broken);
+  EXPECT_EQ(rig.a.shard.owned_packets(), 1u);
+  EXPECT_EQ(acks(rig.a.lan), (Psns{100}));
+  EXPECT_EQ(psns(rig.a.wan), (Psns{100, 101}));
+}
+
+}  // namespace
 }  // namespace matchrdma::tags

@@ -1,0 +1,203 @@
+// The witness must see every kind of wrong: a check that never complains proves nothing.
+#include "pcap/replay_checks.h"
+
+#include <gtest/gtest.h>
+
+#include "pcap/replay_latency.h"
+#include "pcap/test_conversation.h"
+
+namespace matchrdma {
+namespace {
+
+using test::Conversation;
+
+/// Requests 10, 11, 12 and their ACKs.
+Conversation three_sends() {
+  Conversation c;
+  for (uint32_t i = 0; i < 3; ++i) c.a(Conversation::request(op::kRcSendOnly, 0x12, 10 + i));
+  for (uint32_t i = 0; i < 3; ++i) c.b(Conversation::ack(0x11, 10 + i, 1 + i));
+  return c;
+}
+
+struct Witness {
+  explicit Witness(const Conversation& conversation) : c(conversation), flows(c.scan()), checks(flows) {}
+  void in(size_t i) { checks.entered(c.view(i, flows)); }
+  void out(size_t i, Cause cause = Cause::kFirst) { checks.left(c.view(i, flows), cause); }
+  void out(const std::vector<uint8_t>& frame, Cause cause) {
+    made.push_back(frame);
+    checks.left(PacketView::of(made.back(), flows), cause);
+  }
+  Conversation c;
+  TraceFlows flows;
+  ReplayChecks checks;
+  std::deque<std::vector<uint8_t>> made;
+};
+
+TEST(ReplayChecks, AllInOrder) {
+  Witness w(three_sends());
+  for (size_t i = 0; i < 3; ++i) w.in(i);
+  for (size_t i = 0; i < 3; ++i) w.out(i);
+  const DeliveryReport d = w.checks.report();
+  EXPECT_EQ(d.requests_in, 3u);
+  EXPECT_EQ(d.requests_out, 3u);
+  EXPECT_EQ(d.lost, 0u);
+  EXPECT_TRUE(d.in_order && d.bytes_identical && d.copies.empty());
+  EXPECT_EQ(w.checks.unanswered(), 3u);
+  for (size_t i = 3; i < 6; ++i) w.in(i);
+  EXPECT_EQ(w.checks.unanswered(), 0u);
+}
+
+TEST(ReplayChecks, SeesLoss) {
+  Witness w(three_sends());
+  for (size_t i = 0; i < 3; ++i) w.in(i);
+  w.out(0);
+  w.out(1);
+  EXPECT_EQ(w.checks.report().lost, 1u);
+}
+
+TEST(ReplayChecks, SeesDisorder) {
+  Witness w(three_sends());
+  for (size_t i = 0; i < 3; ++i) w.in(i);
+  w.out(0);
+  w.out(2);
+  w.out(1);
+  EXPECT_FALSE(w.checks.report().in_order);
+}
+
+TEST(ReplayChecks, NamesTheCausesOfCopies) {
+  Witness w(three_sends());
+  for (size_t i = 0; i < 3; ++i) w.in(i);
+  w.in(1);
+  for (size_t i = 0; i < 3; ++i) w.out(i);
+  w.out(1, Cause::kProbe);
+  w.out(2, Cause::kReceiverNak);
+  w.out(2, Cause::kReceiverNak);
+  const DeliveryReport d = w.checks.report();
+  EXPECT_EQ(d.requests_in, 3u);
+  EXPECT_EQ(d.copies, (std::map<std::string, uint64_t>{{"probe", 1}, {"receiver_nak", 2}}));
+  EXPECT_TRUE(d.in_order);
+}
+
+TEST(ReplayChecks, SeesChangedBytes) {
+  Witness w(three_sends());
+  w.in(0);
+  RoceSpec other = Conversation::request(op::kRcSendOnly, 0x12, 10);
+  const std::vector<uint8_t> payload(64, 1);
+  other.payload = payload;
+  w.out(Conversation::frame(true, other), Cause::kFirst);
+  EXPECT_FALSE(w.checks.report().bytes_identical);
+}
+
+TEST(ReplayChecks, MaskHidesEcnTtlAndAckReqOnly) {
+  Witness w(three_sends());
+  w.in(0);
+  auto frame = Conversation::frame(true, Conversation::request(op::kRcSendOnly, 0x12, 10));
+  Frame f = parse_frame(frame).frame;
+  rewrite_ack_req(f, frame, !f.ack_req());
+  rewrite_ecn(parse_frame(frame).frame, frame, 3);
+  frame[f.l3_offset() + 8] = 17;  // TTL
+  w.out(frame, Cause::kFirst);
+  EXPECT_TRUE(w.checks.report().bytes_identical);
+  EXPECT_EQ(w.checks.report().bad_icrc_out, 0u);
+  frame[0] ^= 4;  // MAC addresses pass unchanged
+  w.out(frame, Cause::kProbe);
+  EXPECT_FALSE(w.checks.report().bytes_identical);
+}
+
+TEST(ReplayChecks, SeesWrongIcrcAndStrangers) {
+  Witness w(three_sends());
+  w.in(0);
+  auto spoiled = Conversation::frame(true, Conversation::request(op::kRcSendOnly, 0x12, 10));
+  spoiled.back() ^= 1;
+  w.out(spoiled, Cause::kFirst);
+  w.out(2);
+  const DeliveryReport d = w.checks.report();
+  EXPECT_EQ(d.bad_icrc_out, 1u);
+  EXPECT_EQ(d.unknown_out, 1u);
+  EXPECT_EQ(d.lost, 1u);
+}
+
+TEST(ReplayChecks, SeesAcksForWhatNeverEntered) {
+  Witness w(three_sends());
+  w.in(0);
+  w.out(3, Cause::kPseudoAck);
+  EXPECT_EQ(w.checks.report().aeth_not_owned, 0u);
+  w.out(4, Cause::kPseudoAck);
+  EXPECT_EQ(w.checks.report().aeth_not_owned, 1u);
+}
+
+// C1, C3: no ACK of ours at or above a READ that was not answered completely.
+TEST(ReplayChecks, SeesAcksAboveTheReadFence) {
+  Conversation c;
+  c.a(Conversation::request(op::kRcSendOnly, 0x12, 10));
+  RoceSpec read = Conversation::request(op::kRcReadReq, 0x12, 11);
+  read.dma_length = 2048;
+  c.a(read).a(Conversation::request(op::kRcSendOnly, 0x12, 13));
+  c.b(Conversation::ack(0x11, 10, 1));
+  for (uint32_t i = 0; i < 2; ++i) {
+    static const std::vector<uint8_t> kData(1024);
+    RoceSpec r;
+    r.opcode = i == 0 ? op::kRcReadRespFirst : op::kRcReadRespLast;
+    r.dest_qp = Qpn{0x11};
+    r.psn = Psn{11 + i};
+    r.msn = Msn{2};
+    r.syndrome = 31;
+    r.payload = kData;
+    c.b(r);
+  }
+  c.b(Conversation::ack(0x11, 13, 3));
+  Witness w(c);
+  for (size_t i = 0; i < 3; ++i) w.in(i);
+  w.out(3, Cause::kPseudoAck);
+  EXPECT_EQ(w.checks.report().aeth_above_fence, 0u);
+  w.out(6, Cause::kPseudoAck);
+  EXPECT_EQ(w.checks.report().aeth_above_fence, 1u);
+  w.out(4, Cause::kResponse);
+  w.out(6, Cause::kPseudoAck);
+  EXPECT_EQ(w.checks.report().aeth_above_fence, 2u);
+  w.out(5, Cause::kResponse);
+  w.out(6, Cause::kPseudoAck);
+  EXPECT_EQ(w.checks.report().aeth_above_fence, 2u);
+}
+
+TEST(ReplayChecks, CountsRepairs) {
+  Witness w(three_sends());
+  w.in(0);
+  w.in(1);
+  w.checks.lost_on_span(w.c.view(1, w.flows));
+  w.out(0);
+  EXPECT_EQ(w.checks.repaired(), 0u);
+  w.out(1);
+  EXPECT_EQ(w.checks.repaired(), 1u);
+}
+
+TEST(ReplayLatency, MeasuresUntilTheAck) {
+  const Conversation c = three_sends();
+  const TraceFlows flows = c.scan();
+  ReplayFence fence(flows);
+  ReplayLatency latency(flows, fence, Duration::millis(10));
+  for (size_t i = 0; i < 3; ++i)
+    latency.entered(c.view(i, flows), Conversation::time_of(i), Instant{static_cast<int64_t>(i)});
+  latency.left(c.view(5, flows), Instant{500});
+  EXPECT_EQ(latency.with_proxy().samples, 3u);
+  EXPECT_EQ(latency.with_proxy().max, 500);
+  EXPECT_EQ(latency.with_proxy().p50, 499);
+  EXPECT_EQ(latency.without_proxy().samples, 0u);
+  latency.entered(c.view(5, flows), Conversation::time_of(5), Instant{0});
+  EXPECT_EQ(latency.without_proxy().max, 10'000'000 + 5000);
+}
+
+TEST(ReplayLatency, NothingIsMeasuredBehindAGap) {
+  const Conversation c = three_sends();
+  const TraceFlows flows = c.scan();
+  ReplayFence fence(flows);
+  ReplayLatency latency(flows, fence, Duration{});
+  latency.entered(c.view(0, flows), {}, Instant{0});
+  latency.entered(c.view(2, flows), {}, Instant{1});
+  latency.entered(c.view(1, flows), {}, Instant{2});
+  latency.left(c.view(5, flows), Instant{9});
+  EXPECT_EQ(latency.with_proxy().samples, 1u);
+}
+
+}  // namespace
+}  // namespace matchrdma
