@@ -1,6 +1,6 @@
 #pragma once
 // A deque of T addressed by an absolute, ever-growing index. Its memory comes in chunks from a pool shared by all
-// flows of one worker, sized at start: nothing is allocated on the packet path after that.
+// flows of one worker and bounded at start. A chunk is allocated when it is first needed and kept for ever after.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -53,15 +53,6 @@ class ChunkPool {
     return directories_.back().get();
   }
   void give_directory(Directory* d) { free_directories_.push_back(d); }
-  /// Touches all memory now, so that the packet path never does.
-  void prefault() {
-    std::vector<Chunk*> all;
-    while (Chunk* c = take_chunk()) all.push_back(c);
-    for (Chunk* c : all) give_chunk(c);
-    std::vector<Directory*> dirs;
-    while (Directory* d = take_directory()) dirs.push_back(d);
-    for (Directory* d : dirs) give_directory(d);
-  }
 
  private:
   uint32_t max_chunks_, max_directories_;

@@ -84,7 +84,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
     return;
   }
   if (!ctx.peer_up) {
-    n.reasons.add(Reason::kMemoryHard);
+    n.reasons.add(Reason::kPeerDown);
     return;
   }
   on_congestion_mark(f, req, packet, cnp_port, ctx);

@@ -220,7 +220,7 @@ void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
   f.fault_psn = f.acked_end;
   for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
     if (f.reads[i].complete()) continue;
-    f.fault_psn = std::min(f.fault_psn, f.reads[i].next_response);
+    if (f.fault_psn >= f.reads[i].begin) f.fault_psn = f.reads[i].next_response;
     break;
   }
   f.fault_syndrome = syndrome;

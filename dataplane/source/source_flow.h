@@ -19,7 +19,7 @@ namespace matchrdma {
 
 /// One owned request packet.
 struct Owned {
-  static constexpr uint8_t kEnds = 1, kAckReq = 2, kReadClass = 4, kSmall = 8, kSent = 16, kResend = 32, kForeignCopy = 64;
+  static constexpr uint8_t kEnds = 1, kAckReq = 2, kReadClass = 4, kSmall = 8, kSent = 16, kResend = 32;
   PacketRef packet;
   Seq psn = 0;
   Instant accepted, sent;

@@ -115,7 +115,8 @@ Options random_options(uint64_t seed) {
   if (r.chance(0.7)) o.host.tx_rate = Rate{r.between(1, 100) * 1'000'000'000};
   if (r.chance(0.3)) {
     const Instant from{r.between(0, 20'000'000)};
-    o.wan.cuts.push_back({from, from + Duration::micros(r.between(1, 20'000))});
+    // Some outlast the peer's time-out.
+    o.wan.cuts.push_back({from, from + Duration::micros(r.chance(0.8) ? r.between(1, 20'000) : r.between(20'000, 600'000))});
     o.control.cuts = o.wan.cuts;
   }
   o.transparent = r.chance(0.05);

@@ -50,7 +50,7 @@ struct Proxy {
   Queue lan, wan;  ///< what left and was not taken away yet; `wan` is under way to the peer
 };
 
-/// PROBE never crosses the rig, so that the round trip stays `initial_rtt` whatever a test does with time.
+/// PROBE_ACK never crosses the rig, so that the round trip stays `initial_rtt` whatever a test does with time.
 class PairRig {
  public:
   explicit PairRig(const RigOptions& o = {});

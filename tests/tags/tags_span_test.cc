@@ -32,7 +32,8 @@ TEST(Tags, H1_MarksTravelWithThePackets) {
   rig.wait(Duration::micros(60));
   ASSERT_TRUE(newest<SentMark>(rig.a.wan).has_value());
   for (const Left& l : rig.a.wan) {
-    if (!l.packet) EXPECT_EQ(l.priority, !std::holds_alternative<SentMark>(l.message));
+    if (l.packet) continue;
+    EXPECT_EQ(l.priority, !std::holds_alternative<SentMark>(l.message));
   }
   EXPECT_TRUE(in_data_queue(CloseMarker{}));
   EXPECT_FALSE(in_data_queue(CustodyAck{}));
