@@ -1,6 +1,7 @@
 #pragma once
-// A deque of T addressed by an absolute, ever-growing index. Its memory comes in chunks from a pool shared by all
-// flows of one worker and bounded at start. A chunk is allocated when it is first needed and kept for ever after.
+// A deque of T addressed by an absolute, ever-growing index. Its memory comes in chunks from a pool shared by
+// all flows of one worker and bounded at start. A chunk is allocated when it is first needed and kept for ever
+// after.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -84,7 +85,8 @@ class PooledRing {
   T& front() { return (*this)[head_]; }
   T& back() { return (*this)[tail_ - 1]; }
 
-  /// False when the pool or the ring's own limit is exhausted; nothing is changed then and `v` is left as it was.
+  /// False when the pool or the ring's own limit is exhausted; nothing is changed then and `v` is left as it
+  /// was.
   bool push_back(T&& v) {
     if (size() >= Pool::kMaxElements) return false;
     if (dir_ == nullptr && (dir_ = pool_->take_directory()) == nullptr) return false;

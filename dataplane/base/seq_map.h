@@ -1,5 +1,6 @@
 #pragma once
-// Packets by PSN where they do not come in order. A well-kept ordered map over a pool of nodes shared by the worker.
+// Packets by PSN where they do not come in order. A well-kept ordered map over a pool of nodes shared by the
+// worker.
 #include <cstdint>
 #include <map>
 #include <memory_resource>

@@ -1,6 +1,6 @@
 #pragma once
-// State of one flow at its destination: what came over the span, what the receiver was given, what it acknowledged.
-// Knows nothing of the sender but what packets and messages tell. PSN bounds are exclusive ends.
+// State of one flow at its destination: what came over the span, what the receiver was given, what it
+// acknowledged. Knows nothing of the sender but what packets and messages tell. PSN bounds are exclusive ends.
 #include <cstdint>
 
 #include "dataplane/base/pooled_ring.h"
@@ -58,10 +58,10 @@ struct DestinationFlow {
   EgressGroup* group = nullptr;
 
   Seq base = 0;
-  Seq expected = 0;        ///< everything below came over the span
-  Seq delivered_end = 0;   ///< highest PSN given to the receiver + 1
-  Seq acked_end = 0;       ///< the receiver acknowledged everything below
-  PooledRing<Held> ring;   ///< [acked_end, expected) by packet
+  Seq expected = 0;       ///< everything below came over the span
+  Seq delivered_end = 0;  ///< highest PSN given to the receiver + 1
+  Seq acked_end = 0;      ///< the receiver acknowledged everything below
+  PooledRing<Held> ring;  ///< [acked_end, expected) by packet
   uint64_t deliver_index = 0;
   Cause redeliver_cause = Cause::kReceiverNak;
   SeqMap<PacketRef> beyond;  ///< came over the span behind a hole
@@ -72,9 +72,9 @@ struct DestinationFlow {
   int64_t msn_real = -1;
   uint8_t credits = 31;
   AckTemplate form;
-  bool heard = false;             ///< anything came from the receiver since base
+  bool heard = false;  ///< anything came from the receiver since base
   uint32_t since_ack_req = 0;
-  uint32_t reacks_due = 0;        ///< forwarded duplicates whose re-ACK may pass
+  uint32_t reacks_due = 0;  ///< forwarded duplicates whose re-ACK may pass
   Instant rnr_until = Instant::never();
   Seq rnr_psn = -1;
   Instant last_progress, last_delivery;
@@ -88,8 +88,8 @@ struct DestinationFlow {
   bool report_now = false;
   Instant last_report = Instant{-1'000'000'000'000};
   uint64_t report_seq = 0;
-  uint64_t report_news = 0;       ///< newest report that said something new
-  uint64_t report_echoed = 0;     ///< newest report the source has seen
+  uint64_t report_news = 0;    ///< newest report that said something new
+  uint64_t report_echoed = 0;  ///< newest report the source has seen
   uint64_t mark_seen = 0;
 
   uint8_t fault_syndrome = 0;

@@ -12,13 +12,15 @@ void count_held(const RoleCtx& ctx, int64_t bytes) {
   ctx.n->held_peak = std::max(ctx.n->held_peak, ctx.n->held_bytes);
 }
 
-// The newest are dropped when memory is short: what is older is nearer to delivery, and the source keeps a copy.
+// The newest are dropped when memory is short: what is older is nearer to delivery, and the source keeps a
+// copy.
 bool memory_allows(const DestinationFlow& f, uint32_t bytes, const RoleCtx& ctx) {
   const uint64_t limit = ctx.limits->reorder_memory;
   return ctx.n->held_bytes + bytes <= limit && f.held_bytes + f.beyond_bytes + bytes <= limit / 4;
 }
 
-// What is next in order must find room, or nothing ever moves: the newest of what waits behind a hole gives way.
+// What is next in order must find room, or nothing ever moves: the newest of what waits behind a hole gives
+// way.
 bool make_room(DestinationFlow& f, uint32_t bytes, const RoleCtx& ctx) {
   while (!memory_allows(f, bytes, ctx) && !f.beyond.empty()) {
     const auto newest = std::prev(f.beyond.end());
@@ -61,8 +63,8 @@ void read_again(DestinationFlow& f, Seq psn, PacketRef packet, const RoleCtx& ct
 void below_expected(DestinationFlow& f, const Frame& req, Seq psn, PacketRef packet, const RoleCtx& ctx) {
   f.report_now = f.report_dirty = true;
   if (req.info().read_class) {
-    // A retry is answered by the receiver alone; it goes at once (C3). Its first copy was delivered or stands in
-    // the queue before it.
+    // A retry is answered by the receiver alone; it goes at once (C3). Its first copy was delivered or stands
+    // in the queue before it.
     read_again(f, psn, std::move(packet), ctx);
     return;
   }
@@ -70,8 +72,8 @@ void below_expected(DestinationFlow& f, const Frame& req, Seq psn, PacketRef pac
     ctx.n->reasons.add(Reason::kSpanDuplicate);
     return;
   }
-  // The source forwards a duplicate of what is confirmed when it cannot tell what it was: the receiver acknowledges it
-  // again without executing it (IBA C9-105), and that ACK may pass.
+  // The source forwards a duplicate of what is confirmed when it cannot tell what it was: the receiver
+  // acknowledges it again without executing it (IBA C9-105), and that ACK may pass.
   ++f.reacks_due;
   deliver_asking(f, std::move(packet), Cause::kDuplicateForwarded, ctx);
 }

@@ -7,7 +7,9 @@
 namespace matchrdma {
 namespace {
 
-bool unsettled(const DestinationFlow& f) { return f.state == DestState::kActive && f.acked_end < f.delivered_end && !f.ring.empty(); }
+bool unsettled(const DestinationFlow& f) {
+  return f.state == DestState::kActive && f.acked_end < f.delivered_end && !f.ring.empty();
+}
 
 Instant probe_deadline(const DestinationFlow& f, const RoleCtx& ctx) {
   if (!unsettled(f)) return Instant::never();
@@ -21,13 +23,15 @@ Instant give_up_at(const DestinationFlow& f, const RoleCtx& ctx) {
   return later(f.last_progress, f.rnr_until) + bound;
 }
 
-// The oldest packet alone, asking: if the receiver has it, its ACK tells where it is (not the window again, H19).
+// The oldest packet alone, asking: if the receiver has it, its ACK tells where it is (not the window again,
+// H19).
 void probe(DestinationFlow& f, const RoleCtx& ctx) {
   Held& h = f.ring.front();
   ++f.probes;
   f.last_delivery = ctx.now;
   if (h.has(Held::kReadClass) && h.has(Held::kAnswered)) {
-    // Some response was lost on the receiver's LAN, or came out of order: the source knows whether the sender has all.
+    // Some response was lost on the receiver's LAN, or came out of order: the source knows whether the sender
+    // has all.
     f.report_now = true;
     return;
   }
@@ -41,8 +45,8 @@ void probe(DestinationFlow& f, const RoleCtx& ctx) {
 
 Duration rnr_timer(uint8_t code) {
   // IBA table 45, in units of 10 us.
-  static constexpr int32_t kTens[32] = {65536, 1,    2,    3,    4,    6,    8,    12,    16,    24,    32,
-                                        48,    64,   96,   128,  192,  256,  384,  512,   768,   1024,  1536,
+  static constexpr int32_t kTens[32] = {65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
+                                        48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
                                         2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
   return Duration::micros(int64_t{kTens[code & 31]} * 10);
 }

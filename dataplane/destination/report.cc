@@ -34,7 +34,8 @@ void fill_ranges(const DestinationFlow& f, CustodyAck& a) {
 }  // namespace
 
 void on_mark(DestinationFlow& f, const SentMark& m, Egress& egress, const RoleCtx& ctx) {
-  if (f.state == DestState::kActive && m.confirmed_end <= m.highest_end) skip_to(f, m.confirmed_end, egress, ctx);
+  if (f.state == DestState::kActive && m.confirmed_end <= m.highest_end)
+    skip_to(f, m.confirmed_end, egress, ctx);
   if (m.seq > f.mark_seen) {
     f.mark_seen = m.seq;
     // A mark is news to the source only while something is missing or it waits for its own echo.

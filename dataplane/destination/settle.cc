@@ -26,7 +26,8 @@ Answer absorbed(DestinationFlow& f, Reason why, const RoleCtx& ctx) {
 Answer on_ack(DestinationFlow& f, const Frame& ack, Seq psn, Egress& egress, const RoleCtx& ctx) {
   const Seq end = psn + 1;
   // Before the barrier is lifted packets pass that we do not keep; their ACK tells where the receiver is.
-  if (f.state == DestState::kTracking && end - f.base < ctx.limits->max_psn_window) skip_to(f, end, egress, ctx);
+  if (f.state == DestState::kTracking && end - f.base < ctx.limits->max_psn_window)
+    skip_to(f, end, egress, ctx);
   if (end > f.delivered_end || end < f.acked_end) {
     if (f.state == DestState::kActive && f.reacks_due > 0 && end <= f.delivered_end) {
       --f.reacks_due;

@@ -1,5 +1,6 @@
 #pragma once
-// How the ACKs of one flow look: learned from the last real ACK, before that mirrored from the request (PROTOCOL 4).
+// How the ACKs of one flow look: learned from the last real ACK, before that mirrored from the request
+// (PROTOCOL 4).
 #include <cstdint>
 
 #include "dataplane/wire/frame_builder.h"

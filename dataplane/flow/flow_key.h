@@ -1,6 +1,6 @@
 #pragma once
-// Identity of one direction of one RC QP (PROTOCOL 1, H16): VLANs and addresses belong to it, so that the same QPN
-// in another tenant or at the other end is another flow.
+// Identity of one direction of one RC QP (PROTOCOL 1, H16): VLANs and addresses belong to it, so that the same
+// QPN in another tenant or at the other end is another flow.
 #include <cstdint>
 #include <cstring>
 
@@ -26,7 +26,8 @@ struct FlowKey {
     std::memcpy(&b, src.b.data() + 8, 8);
     std::memcpy(&c, dst.b.data(), 8);
     std::memcpy(&d, dst.b.data() + 8, 8);
-    uint64_t h = (uint64_t{dst_qpn.v} << 32) | (uint64_t{vlan_outer} << 20) | (uint64_t{vlan_inner} << 8) | port_pair;
+    uint64_t h =
+        (uint64_t{dst_qpn.v} << 32) | (uint64_t{vlan_outer} << 20) | (uint64_t{vlan_inner} << 8) | port_pair;
     for (const uint64_t w : {a, b, c, d}) h = (h ^ w) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
     h *= 0xbf58476d1ce4e5b9ull;
     return h ^ (h >> 32);

@@ -44,14 +44,15 @@ constexpr Transition kTable[] = {
 }  // namespace
 
 const char* state_name(FlowState s) {
-  static constexpr const char* kNames[] = {"paired",  "opening",  "basing",     "barrier", "active",
-                                           "closing", "poisoned", "transparent"};
+  static constexpr const char* kNames[] = {"paired", "opening", "basing",   "barrier",
+                                           "active", "closing", "poisoned", "transparent"};
   return kNames[static_cast<size_t>(s)];
 }
 
 const char* event_name(FlowEvent e) {
-  static constexpr const char* kNames[] = {"open",   "opened", "refused",        "base_answered", "base_answered_fresh", "lift",
-                                           "forget", "new_generation", "closed", "fault",         "give_up"};
+  static constexpr const char* kNames[] = {
+      "open",           "opened", "refused", "base_answered", "base_answered_fresh", "lift", "forget",
+      "new_generation", "closed", "fault",   "give_up"};
   return kNames[static_cast<size_t>(e)];
 }
 

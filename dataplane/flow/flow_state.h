@@ -17,8 +17,18 @@ enum class FlowState : uint8_t {
   kCount
 };
 enum class FlowEvent : uint8_t {
-  kOpen, kOpened, kRefused, kBaseAnswered, kBaseAnsweredFresh, kLift, kForget, kNewGeneration, kClosed, kFault,
-  kGiveUp, kCount
+  kOpen,
+  kOpened,
+  kRefused,
+  kBaseAnswered,
+  kBaseAnsweredFresh,
+  kLift,
+  kForget,
+  kNewGeneration,
+  kClosed,
+  kFault,
+  kGiveUp,
+  kCount
 };
 
 struct Transition {

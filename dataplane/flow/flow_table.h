@@ -1,5 +1,6 @@
 #pragma once
-// Key -> flow record. Open addressing over a fixed array sized at start; beyond the limit flows stay transparent.
+// Key -> flow record. Open addressing over a fixed array sized at start; beyond the limit flows stay
+// transparent.
 #include <cstdint>
 #include <vector>
 

@@ -1,5 +1,6 @@
 #pragma once
-// What the two proxies say to each other (PROTOCOL 6), as typed values. Sealing and datagrams are the channel's work.
+// What the two proxies say to each other (PROTOCOL 6), as typed values. Sealing and datagrams are the channel's
+// work.
 #include <array>
 #include <cstdint>
 #include <variant>
@@ -19,7 +20,7 @@ struct Registration {
     Qpn qpn;
     bool has_start = false;  ///< the flow *sent by* this end starts at `start`; otherwise it is joined mid-flow
     Psn start;
-    int64_t msn = 0;         ///< messages its peer had completed before `start` (0 if fresh)
+    int64_t msn = 0;  ///< messages its peer had completed before `start` (0 if fresh)
     bool operator==(const End&) const = default;
   };
   End a, b;
@@ -30,25 +31,63 @@ struct Registration {
   bool operator==(const Registration&) const = default;
 };
 
-struct FlowOpen { FlowId id; FlowKey key; Qpn sender_qpn; uint32_t path_mtu; Completion completion; bool credits; };
-struct FlowOpened { FlowId id; bool accepted; };
-/// base: PSN from which both keep state. fresh: no barrier is needed. msn: messages completed below base (fresh only).
-struct FlowBase { FlowId id; Seq base; bool fresh; };
-struct FlowBaseAck { FlowId id; Seq base; };
+struct FlowOpen {
+  FlowId id;
+  FlowKey key;
+  Qpn sender_qpn;
+  uint32_t path_mtu;
+  Completion completion;
+  bool credits;
+};
+struct FlowOpened {
+  FlowId id;
+  bool accepted;
+};
+/// base: PSN from which both keep state. fresh: no barrier is needed. msn: messages completed below base (fresh
+/// only).
+struct FlowBase {
+  FlowId id;
+  Seq base;
+  bool fresh;
+};
+struct FlowBaseAck {
+  FlowId id;
+  Seq base;
+};
 /// end: the receiver's own ACK that lifted the barrier covers everything below.
-struct FlowLifted { FlowId id; Seq end; };
-struct FlowLiftedAck { FlowId id; };
+struct FlowLifted {
+  FlowId id;
+  Seq end;
+};
+struct FlowLiftedAck {
+  FlowId id;
+};
 /// A new generation or the end of one: the far side forgets all of it (C4).
 /// whole_qp: the QP itself lives anew, so the reverse flow ends too.
-struct FlowClose { FlowId id; bool whole_qp; };
-struct FlowClosed { FlowId id; };
+struct FlowClose {
+  FlowId id;
+  bool whole_qp;
+};
+struct FlowClosed {
+  FlowId id;
+};
 /// The same in the data queue, behind the last old packet.
-struct CloseMarker { FlowId id; };
-/// In the data queue (H1): everything below `highest_end` was sent before this mark. `ack_echo`: newest CUSTODY_ACK seen.
-/// `confirmed_end`: below it nothing is kept any more, so nothing below can be asked for.
-struct SentMark { FlowId id; uint64_t seq; Seq highest_end; Seq confirmed_end; uint64_t ack_echo; };
+struct CloseMarker {
+  FlowId id;
+};
+/// In the data queue (H1): everything below `highest_end` was sent before this mark. `ack_echo`: newest
+/// CUSTODY_ACK seen. `confirmed_end`: below it nothing is kept any more, so nothing below can be asked for.
+struct SentMark {
+  FlowId id;
+  uint64_t seq;
+  Seq highest_end;
+  Seq confirmed_end;
+  uint64_t ack_echo;
+};
 
-struct SeqRange { Seq begin = 0, end = 0; };
+struct SeqRange {
+  Seq begin = 0, end = 0;
+};
 /// What the destination holds and what the receiver has. Only `confirmed_end` releases custody.
 struct CustodyAck {
   static constexpr int kRanges = 16;
@@ -58,27 +97,45 @@ struct CustodyAck {
   Seq received_end = 0;   ///< the destination has everything below
   int ranges = 0;         ///< received beyond, ascending; hints
   std::array<SeqRange, kRanges> range{};
-  Seq known_end = 0;      ///< nothing is said about PSNs at or above
+  Seq known_end = 0;  ///< nothing is said about PSNs at or above
   bool msn_known = false;
-  Msn msn_real;           ///< newest MSN of the receiver
-  uint8_t credits = 31;   ///< newest credit code
-  uint64_t mark_echo = 0; ///< newest SentMark
-  AckTemplate form;       ///< how the receiver's ACKs look
+  Msn msn_real;            ///< newest MSN of the receiver
+  uint8_t credits = 31;    ///< newest credit code
+  uint64_t mark_echo = 0;  ///< newest SentMark
+  AckTemplate form;        ///< how the receiver's ACKs look
 };
 /// The receiver killed the QP, or repair ended (0x63): both flows of the QP are poisoned (H12).
-struct FlowFault { FlowId id; uint8_t syndrome; };
-struct FlowFaultAck { FlowId id; };
-struct RegisterQp { Registration reg; };
-struct RegisterQpAck { Registration reg; };
+struct FlowFault {
+  FlowId id;
+  uint8_t syndrome;
+};
+struct FlowFaultAck {
+  FlowId id;
+};
+struct RegisterQp {
+  Registration reg;
+};
+struct RegisterQpAck {
+  Registration reg;
+};
 /// Rate the source may inject for one receiver; lost ones do not matter.
-struct Budget { GroupKey group; Rate rate; Duration validity; uint64_t seq; };
+struct Budget {
+  GroupKey group;
+  Rate rate;
+  Duration validity;
+  uint64_t seq;
+};
 /// Liveness and delay, four timestamps (t1 sent, t2 received, t3 answered).
-struct Probe { Instant t1; };
-struct ProbeAck { Instant t1, t2, t3; };
+struct Probe {
+  Instant t1;
+};
+struct ProbeAck {
+  Instant t1, t2, t3;
+};
 
-using Message = std::variant<FlowOpen, FlowOpened, FlowBase, FlowBaseAck, FlowLifted, FlowLiftedAck, FlowClose, FlowClosed,
-                             CloseMarker, SentMark, CustodyAck, FlowFault, FlowFaultAck, RegisterQp, RegisterQpAck, Budget,
-                             Probe, ProbeAck>;
+using Message = std::variant<FlowOpen, FlowOpened, FlowBase, FlowBaseAck, FlowLifted, FlowLiftedAck, FlowClose,
+                             FlowClosed, CloseMarker, SentMark, CustodyAck, FlowFault, FlowFaultAck, RegisterQp,
+                             RegisterQpAck, Budget, Probe, ProbeAck>;
 
 /// True for what must travel in order with the packets (PROTOCOL 6, column "queue").
 inline bool in_data_queue(const Message& m) {

@@ -11,22 +11,22 @@
 namespace matchrdma {
 
 /// Why a packet leaves: named for reports, traces and the copies of `delivery.copies`.
-#define MATCHRDMA_CAUSES(X)                                                      \
-  X(kForward, "forward")                           /* untouched, not ours or transparent */ \
-  X(kFirst, "first")                               /* first copy of an owned request */     \
-  X(kBelowBase, "below_base")                                                    \
-  X(kBarrier, "barrier")                                                         \
-  X(kDuplicateForwarded, "duplicate_forwarded")    /* confirmed, no fingerprint left: C9-105 */ \
-  X(kReadRetry, "read_retry")                                                    \
-  X(kCustodyResend, "custody_resend")              /* hole on the span */        \
-  X(kReceiverNak, "receiver_nak")                  /* receiver asked again */    \
-  X(kReceiverRnr, "receiver_rnr")                                                \
-  X(kProbe, "probe")                               /* local timeout: oldest, AckReq */ \
-  X(kResponse, "response")                         /* READ response, atomic ACK, passing */ \
-  X(kPassedAck, "passed_ack")                      /* the receiver's own ACK or NAK, passing */ \
-  X(kPseudoAck, "pseudo_ack")                                                    \
-  X(kPseudoNak, "pseudo_nak")                                                    \
-  X(kFaultNak, "fault_nak")                                                      \
+#define MATCHRDMA_CAUSES(X)                                                                  \
+  X(kForward, "forward") /* untouched, not ours or transparent */                            \
+  X(kFirst, "first")     /* first copy of an owned request */                                \
+  X(kBelowBase, "below_base")                                                                \
+  X(kBarrier, "barrier")                                                                     \
+  X(kDuplicateForwarded, "duplicate_forwarded") /* confirmed, no fingerprint left: C9-105 */ \
+  X(kReadRetry, "read_retry")                                                                \
+  X(kCustodyResend, "custody_resend") /* hole on the span */                                 \
+  X(kReceiverNak, "receiver_nak")     /* receiver asked again */                             \
+  X(kReceiverRnr, "receiver_rnr")                                                            \
+  X(kProbe, "probe")          /* local timeout: oldest, AckReq */                            \
+  X(kResponse, "response")    /* READ response, atomic ACK, passing */                       \
+  X(kPassedAck, "passed_ack") /* the receiver's own ACK or NAK, passing */                   \
+  X(kPseudoAck, "pseudo_ack")                                                                \
+  X(kPseudoNak, "pseudo_nak")                                                                \
+  X(kFaultNak, "fault_nak")                                                                  \
   X(kCnp, "cnp")
 
 enum class Cause : uint8_t {
@@ -38,10 +38,10 @@ enum class Cause : uint8_t {
 const char* cause_key(Cause c);
 
 struct OutItem {
-  Side side = Side::kLan;   ///< packets only; messages go to the peer
+  Side side = Side::kLan;  ///< packets only; messages go to the peer
   Cause cause = Cause::kForward;
-  bool priority = false;    ///< queue above bulk (control, CNP, ACK)
-  PacketRef packet;         ///< empty: `message` is meant
+  bool priority = false;  ///< queue above bulk (control, CNP, ACK)
+  PacketRef packet;       ///< empty: `message` is meant
   Message message;
 };
 
@@ -49,7 +49,9 @@ class Outbox {
  public:
   /// Worst case of one run: kPerInput items for every packet and message given, plus kReserve for timers.
   static constexpr size_t kPerInput = 8, kReserve = 256;
-  explicit Outbox(size_t inputs = 64) : capacity_(inputs * kPerInput + 4 * kReserve) { items_.reserve(capacity_); }
+  explicit Outbox(size_t inputs = 64) : capacity_(inputs * kPerInput + 4 * kReserve) {
+    items_.reserve(capacity_);
+  }
 
   void packet(Side side, Cause cause, PacketRef p) {
     MRDMA_CHECK(items_.size() < capacity_);

@@ -22,8 +22,9 @@ uint32_t psn_count(const Frame& f, uint32_t path_mtu) {
 }
 
 uint32_t request_hash(const Frame& f) {
-  const uint8_t head[5] = {f.opcode(), static_cast<uint8_t>(f.icrc_offset() >> 8), static_cast<uint8_t>(f.icrc_offset()),
-                           f.pad_count(), f.solicited() ? uint8_t{1} : uint8_t{0}};
+  const uint8_t head[5] = {f.opcode(), static_cast<uint8_t>(f.icrc_offset() >> 8),
+                           static_cast<uint8_t>(f.icrc_offset()), f.pad_count(),
+                           f.solicited() ? uint8_t{1} : uint8_t{0}};
   return crc32(crc32(0, Bytes(head)), f.extension_headers());
 }
 

@@ -16,13 +16,14 @@ struct RoleCtx {
   const Limits* limits = nullptr;
   const Timing* timing = nullptr;
   const Tuning* tuning = nullptr;
-  Duration rtt;          ///< newest windowed minimum of the span's round trip
+  Duration rtt;  ///< newest windowed minimum of the span's round trip
   bool peer_up = true;
-  std::vector<uint32_t>* touched = nullptr;  ///< flows that gate or egress served: they need new deadlines and ACKs
+  std::vector<uint32_t>* touched =
+      nullptr;  ///< flows that gate or egress served: they need new deadlines and ACKs
 };
 
-/// Makes the bytes of `p` changeable: `p` stays itself when nobody else holds it and becomes a copy otherwise (law 4:
-/// what is retained is final). False, and `p` untouched, when the pool is exhausted.
+/// Makes the bytes of `p` changeable: `p` stays itself when nobody else holds it and becomes a copy otherwise
+/// (law 4: what is retained is final). False, and `p` untouched, when the pool is exhausted.
 bool make_writable(PacketRef& p, PacketPool& pool);
 
 /// PSNs a request occupies (C13): READ takes one per response packet, at least one.

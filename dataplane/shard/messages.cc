@@ -24,10 +24,18 @@ void to_source(SourceFlow& f, const CustodyAck& m, Gate& gate, const RoleCtx& ct
 }
 
 void to_destination(DestinationFlow& f, const FlowBase& m, Egress&, const RoleCtx& ctx) { on_base(f, m, ctx); }
-void to_destination(DestinationFlow& f, const FlowLifted& m, Egress& e, const RoleCtx& ctx) { on_lifted(f, m, e, ctx); }
-void to_destination(DestinationFlow& f, const CloseMarker& m, Egress&, const RoleCtx& ctx) { on_close_marker(f, m, ctx); }
-void to_destination(DestinationFlow& f, const SentMark& m, Egress& e, const RoleCtx& ctx) { on_mark(f, m, e, ctx); }
-void to_destination(DestinationFlow& f, const FlowFaultAck&, Egress&, const RoleCtx&) { f.fault_retry_at = Instant::never(); }
+void to_destination(DestinationFlow& f, const FlowLifted& m, Egress& e, const RoleCtx& ctx) {
+  on_lifted(f, m, e, ctx);
+}
+void to_destination(DestinationFlow& f, const CloseMarker& m, Egress&, const RoleCtx& ctx) {
+  on_close_marker(f, m, ctx);
+}
+void to_destination(DestinationFlow& f, const SentMark& m, Egress& e, const RoleCtx& ctx) {
+  on_mark(f, m, e, ctx);
+}
+void to_destination(DestinationFlow& f, const FlowFaultAck&, Egress&, const RoleCtx&) {
+  f.fault_retry_at = Instant::never();
+}
 
 template <typename... F>
 struct Overloaded : F... {
@@ -105,20 +113,28 @@ void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
   const auto fault = [&](const FlowFault& m) {
     ctx.out->message(FlowFaultAck{m.id});
     const FlowIndex i = by_id(m.id);
-    if (FlowRecord* r = record(i); r != nullptr && r->source && r->source->id == m.id) poison_qp(i, m.syndrome, ctx);
+    if (FlowRecord* r = record(i); r != nullptr && r->source && r->source->id == m.id)
+      poison_qp(i, m.syndrome, ctx);
   };
   const auto probe_ack = [&](const ProbeAck& m) {
     const Duration sample = (ctx.now - m.t1) - (m.t3 - m.t2);
     if (sample < Duration{}) return;
     rtt_window[rtt_count++ % rtt_window.size()] = sample;
-    rtt = *std::min_element(rtt_window.begin(), rtt_window.begin() + std::min<size_t>(rtt_count, rtt_window.size()));
+    rtt = *std::min_element(rtt_window.begin(),
+                            rtt_window.begin() + std::min<size_t>(rtt_count, rtt_window.size()));
   };
   std::visit(Overloaded{
-                 open, close, fault, probe_ack,
-                 [&](const Probe& m) { ctx.out->message(ProbeAck{m.t1, ctx.now, ctx.now}); },
+                 open,
+                 close,
+                 fault,
+                 probe_ack,
+                 [&](const Probe& m) {
+                   ctx.out->message(ProbeAck{m.t1, ctx.now, ctx.now});
+                 },
                  [&](const Budget& m) { gate.set_budget(m.group, m.rate, ctx); },
                  [&](const RegisterQp& m) {
-                   // What is `a` here was `a` there; the peer's LAN is not ours, so its side is told by who asks.
+                   // What is `a` here was `a` there; the peer's LAN is not ours, so its side is told by who
+                   // asks.
                    if (learn(m.reg, false, ctx)) {
                      ctx.out->message(RegisterQpAck{m.reg});
                      open_started(m.reg, ctx);

@@ -10,9 +10,7 @@ namespace {
 
 constexpr uint16_t kEtherTypePause = 0x8808;
 
-bool tracked(const FlowRecord& r) {
-  return r.source ? r.source->tracked() : r.destination->tracking();
-}
+bool tracked(const FlowRecord& r) { return r.source ? r.source->tracked() : r.destination->tracking(); }
 
 }  // namespace
 
@@ -102,7 +100,8 @@ void Shard::Impl::on_rc_request(Side side, const Frame& f, PacketRef packet, con
 }
 
 void Shard::Impl::on_rc_response(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
-  // A response carries the sender's QPN: its key is that of the reverse flow, and it answers the flow behind it.
+  // A response carries the sender's QPN: its key is that of the reverse flow, and it answers the flow behind
+  // it.
   FlowRecord* key_record = record(table.find(FlowKey::of(f, 0)));
   const FlowIndex i = key_record == nullptr ? kNoFlow : key_record->reverse;
   FlowRecord* r = record(i);
@@ -131,7 +130,8 @@ void Shard::Impl::on_rc_response(Side side, const Frame& f, PacketRef packet, co
 void Shard::Impl::on_cnp(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
   FlowRecord* key_record = record(table.find(FlowKey::of(f, 0)));
   FlowRecord* r = key_record == nullptr ? nullptr : record(key_record->reverse);
-  if (side == Side::kLan && r != nullptr && r->destination && on_receiver_cnp(*r->destination, ctx) == Answer::kAbsorb) {
+  if (side == Side::kLan && r != nullptr && r->destination &&
+      on_receiver_cnp(*r->destination, ctx) == Answer::kAbsorb) {
     return;
   }
   forward(side, Cause::kForward, std::move(packet), ctx);

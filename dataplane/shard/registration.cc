@@ -6,7 +6,8 @@ namespace matchrdma {
 namespace {
 
 bool plausible(const Registration& r) {
-  const bool mtu = r.path_mtu == 256 || r.path_mtu == 512 || r.path_mtu == 1024 || r.path_mtu == 2048 || r.path_mtu == 4096;
+  const bool mtu =
+      r.path_mtu == 256 || r.path_mtu == 512 || r.path_mtu == 1024 || r.path_mtu == 2048 || r.path_mtu == 4096;
   return mtu && r.a.qpn.v <= 0xffffff && r.b.qpn.v <= 0xffffff && !(r.a.ip == r.b.ip && r.a.qpn == r.b.qpn);
 }
 
@@ -87,7 +88,8 @@ bool Shard::register_qp(const Registration& reg, bool local_a, Instant now, Outb
   for (const Impl::Pending& p : impl_->registrations) {
     if (p.reg == mine) return true;
   }
-  impl_->registrations.push_back({mine, true, false, now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min});
+  impl_->registrations.push_back(
+      {mine, true, false, now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min});
   out.message(RegisterQp{mine});
   return true;
 }

@@ -30,14 +30,18 @@ Shard::Impl::Impl(const ShardConfig& c, PacketPool& p)
     : config(c),
       pool(p),
       table(c.limits.max_flows),
-      source_pools{{chunks<Owned>(c.limits.custody_packets, c.limits.max_owning_flows), c.limits.max_owning_flows},
-                   {chunks<Confirmed>(c.limits.confirmed_entries, c.limits.max_owning_flows), c.limits.max_owning_flows},
-                   {chunks<ReadRange>(c.limits.custody_packets / 16, c.limits.max_owning_flows), c.limits.max_owning_flows},
-                   {chunks<Passing>(c.limits.custody_packets / 16, c.limits.max_owning_flows), c.limits.max_owning_flows},
-                   {}},
-      destination_pools{{chunks<Held>(c.limits.held_packets, c.limits.max_owning_flows), c.limits.max_owning_flows},
-                        {chunks<Answering>(c.limits.held_packets / 16, c.limits.max_owning_flows), c.limits.max_owning_flows},
-                        {}},
+      source_pools{
+          {chunks<Owned>(c.limits.custody_packets, c.limits.max_owning_flows), c.limits.max_owning_flows},
+          {chunks<Confirmed>(c.limits.confirmed_entries, c.limits.max_owning_flows), c.limits.max_owning_flows},
+          {chunks<ReadRange>(c.limits.custody_packets / 16, c.limits.max_owning_flows),
+           c.limits.max_owning_flows},
+          {chunks<Passing>(c.limits.custody_packets / 16, c.limits.max_owning_flows),
+           c.limits.max_owning_flows},
+          {}},
+      destination_pools{
+          {chunks<Held>(c.limits.held_packets, c.limits.max_owning_flows), c.limits.max_owning_flows},
+          {chunks<Answering>(c.limits.held_packets / 16, c.limits.max_owning_flows), c.limits.max_owning_flows},
+          {}},
       gate(c.limits.max_groups),
       egress(c.limits.max_groups),
       timers(c.limits.max_flows),
@@ -66,7 +70,8 @@ void Shard::Impl::touch(FlowIndex i) {
   dirty.push_back(i);
 }
 
-void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> messages, Instant now, Outbox& out) {
+void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> messages, Instant now,
+                           Outbox& out) {
   MRDMA_CHECK(now >= last_run);
   last_run = now;
   if (!messages.empty()) last_heard = now;
@@ -208,8 +213,7 @@ std::vector<FlowView> Shard::flows() const {
       v = {f.key, f.sender_qpn, true, state_name(f.state), f.base, f.epsn, f.confirmed_end, f.window.size()};
     } else {
       const DestinationFlow& f = *r.destination;
-      v = {f.key,      f.sender_qpn, false, kDest[static_cast<size_t>(f.state)], f.base, f.expected,
-           f.acked_end, 0};
+      v = {f.key, f.sender_qpn, false, kDest[static_cast<size_t>(f.state)], f.base, f.expected, f.acked_end, 0};
     }
     out.push_back(v);
   }

@@ -18,7 +18,8 @@ struct ShardConfig {
   Limits limits;
   Timing timing;
   Tuning tuning;
-  uint32_t instance = 1;  ///< high half of every flow id this shard gives out: never the same twice over restarts
+  uint32_t instance =
+      1;  ///< high half of every flow id this shard gives out: never the same twice over restarts
 };
 
 /// What a snapshot tells about one flow.
@@ -31,9 +32,9 @@ struct FlowView {
   uint64_t owned_packets = 0;
 };
 
-/// Call contract: `run_once` takes every packet of `burst` (moves them out), reads `messages`, appends to `out`, which
-/// must have been cleared and built for at least burst.size() + messages.size() inputs. `now` never goes back.
-/// Call it again at `next_wakeup()` at the latest; an Instant not after `now` means "at once".
+/// Call contract: `run_once` takes every packet of `burst` (moves them out), reads `messages`, appends to
+/// `out`, which must have been cleared and built for at least burst.size() + messages.size() inputs. `now`
+/// never goes back. Call it again at `next_wakeup()` at the latest; an Instant not after `now` means "at once".
 class Shard {
  public:
   Shard(const ShardConfig& config, PacketPool& pool);
@@ -42,13 +43,14 @@ class Shard {
   void run_once(std::span<RxItem> burst, std::span<const Message> messages, Instant now, Outbox& out);
   Instant next_wakeup() const;
 
-  /// Admin: learn a QP pair. `local_a`: end `a` stands on this proxy's LAN. The peer is told (REGISTER); idempotent.
-  /// False when the flow table is full or the registration contradicts itself.
+  /// Admin: learn a QP pair. `local_a`: end `a` stands on this proxy's LAN. The peer is told (REGISTER);
+  /// idempotent. False when the flow table is full or the registration contradicts itself.
   bool register_qp(const Registration& reg, bool local_a, Instant now, Outbox& out);
   /// True when REGISTER was answered by the peer and every flow with a starting PSN is active at its source.
   bool registered(const Registration& reg) const;
 
-  /// Anything owned, held, withheld or waiting for an answer of the peer: virtual hosts run on until it is false.
+  /// Anything owned, held, withheld or waiting for an answer of the peer: virtual hosts run on until it is
+  /// false.
   bool busy() const;
   const Counters& counters() const;
   /// Flows in table order.

@@ -77,7 +77,8 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
     keep_until_closed(f, std::move(packet), ctx);
     return;
   }
-  if (req.info().read_class && psn_count(req, f.path_mtu) > static_cast<uint32_t>(config.limits.max_psn_window)) {
+  if (req.info().read_class &&
+      psn_count(req, f.path_mtu) > static_cast<uint32_t>(config.limits.max_psn_window)) {
     n.reasons.add(Reason::kReadRange);
     drain(f);
     keep_until_closed(f, std::move(packet), ctx);
@@ -125,12 +126,14 @@ void Shard::Impl::source_answer(SourceFlow& f, const Frame& answer, PacketRef pa
     n.reasons.add(Reason::kClosing);
     return;
   }
-  forward(Side::kWan, answer.opcode() == op::kRcAck ? Cause::kPassedAck : Cause::kResponse, std::move(packet), ctx);
+  forward(Side::kWan, answer.opcode() == op::kRcAck ? Cause::kPassedAck : Cause::kResponse, std::move(packet),
+          ctx);
 }
 
 // The receiver's own words on the span while we promise: honoured inside what we know, rebuilt by our ceiling,
 // never passed (H6). The destination lets them through after a restart, and re-ACKs of forwarded duplicates.
-void Shard::Impl::source_answer_active(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx) {
+void Shard::Impl::source_answer_active(SourceFlow& f, const Frame& answer, PacketRef packet,
+                                       const RoleCtx& ctx) {
   if (answer.opcode() != op::kRcAck) {
     if (on_response(f, answer, ctx)) confirm_answered(f, ctx);
     forward(Side::kWan, Cause::kResponse, std::move(packet), ctx);
@@ -156,11 +159,13 @@ void Shard::Impl::source_answer_active(SourceFlow& f, const Frame& answer, Packe
   }
 }
 
-void Shard::Impl::source_answer_before_lift(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx) {
+void Shard::Impl::source_answer_before_lift(SourceFlow& f, const Frame& answer, PacketRef packet,
+                                            const RoleCtx& ctx) {
   const Seq psn = unwrap24(answer.psn().v, f.seen ? f.seen_end : f.base);
   const bool based = f.state == FlowState::kBasing || f.state == FlowState::kBarrier;
   if (answer.opcode() != op::kRcAck) {
-    // Only the last response of a request, after all others, tells that and the MSN of what it acknowledges (H7).
+    // Only the last response of a request, after all others, tells that and the MSN of what it acknowledges
+    // (H7).
     if (on_response(f, answer, ctx) && answer.info().aeth) {
       on_real_ack_before_lift(f, psn + 1, answer.aeth_msn(), ctx);
     }

@@ -10,8 +10,8 @@
 namespace matchrdma {
 namespace {
 
-// A packet that we chose not to take is met with silence until the sender returns to it (H5): a NAK would make it
-// resend what we cannot take either, and ACKs above it would lose it.
+// A packet that we chose not to take is met with silence until the sender returns to it (H5): a NAK would make
+// it resend what we cannot take either, and ACKs above it would lose it.
 Accepted refuse(SourceFlow& f, Seq psn, Reason why, const RoleCtx& ctx) {
   ctx.n->reasons.add(why);
   if (f.chosen_drop < 0) f.chosen_drop = psn;
@@ -34,7 +34,8 @@ void note_message_size(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
   }
 }
 
-Owned make_owned(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, PacketRef packet, const RoleCtx& ctx) {
+Owned make_owned(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, PacketRef packet,
+                 const RoleCtx& ctx) {
   const OpcodeInfo& i = req.info();
   note_message_size(f, req, ctx);
   Owned o;
@@ -164,7 +165,8 @@ Accepted accept_before_lift(SourceFlow& f, const Frame& req, PacketRef& packet, 
 }
 
 void run_accept_timers(SourceFlow& f, const RoleCtx& ctx) {
-  if (!f.gap.empty() && !f.gap_nak_sent && !f.gap_nak_due && f.gap_since + ctx.timing->lan_reorder_wait <= ctx.now) {
+  if (!f.gap.empty() && !f.gap_nak_sent && !f.gap_nak_due &&
+      f.gap_since + ctx.timing->lan_reorder_wait <= ctx.now) {
     f.gap_nak_due = true;
     f.ack_dirty = true;
   }
@@ -174,7 +176,8 @@ void run_accept_timers(SourceFlow& f, const RoleCtx& ctx) {
     const uint64_t i = f.find(f.released_end);
     if (i >= f.window.end() || f.window[i].accepted + ctx.timing->hold_max > ctx.now) break;
     f.released_end = f.window[i].end();
-    want_ack(f, f.window[i].has(Owned::kAckReq) || f.window[i].has(Owned::kEnds) ? f.released_end : f.ack_wanted_end);
+    want_ack(f, f.window[i].has(Owned::kAckReq) || f.window[i].has(Owned::kEnds) ? f.released_end
+                                                                                 : f.ack_wanted_end);
   }
 }
 

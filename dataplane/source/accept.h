@@ -1,5 +1,6 @@
 #pragma once
-// The door of the source role: what a request from the LAN becomes (PROTOCOL 4, "Accept, in unwrapped PSN order").
+// The door of the source role: what a request from the LAN becomes (PROTOCOL 4, "Accept, in unwrapped PSN
+// order").
 #include "dataplane/flow/role_ctx.h"
 #include "dataplane/source/gate.h"
 #include "dataplane/source/source_flow.h"

@@ -40,7 +40,9 @@ void give(SourceFlow& f, Seq psn, uint8_t syndrome, int64_t msn, Cause cause, co
   ctx.out->packet(Side::kLan, cause, std::move(p));
 }
 
-void remember_given(SourceFlow& f, Seq end, Instant now) { f.given[f.given_count++ % f.given.size()] = {end, now}; }
+void remember_given(SourceFlow& f, Seq end, Instant now) {
+  f.given[f.given_count++ % f.given.size()] = {end, now};
+}
 
 void give_ack(SourceFlow& f, Seq end, const RoleCtx& ctx) {
   const int64_t msn = messages_below(f, end);
@@ -99,7 +101,8 @@ void settle_acks(SourceFlow& f, const RoleCtx& ctx) {
 
 void give_fault_nak(SourceFlow& f, const RoleCtx& ctx) {
   if (!f.ack_form.known) return;
-  give(f, f.fault_psn, f.fault_syndrome, std::max<int64_t>(f.msn_at_base + f.messages_confirmed, 0), Cause::kFaultNak, ctx);
+  give(f, f.fault_psn, f.fault_syndrome, std::max<int64_t>(f.msn_at_base + f.messages_confirmed, 0),
+       Cause::kFaultNak, ctx);
   ++ctx.n->fault_naks;
   f.fault_told = true;
 }

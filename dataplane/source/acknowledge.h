@@ -1,5 +1,6 @@
 #pragma once
-// The only place that builds an AETH (C1, C2, C3, C5): every ACK and NAK to the sender is bounded by one ceiling.
+// The only place that builds an AETH (C1, C2, C3, C5): every ACK and NAK to the sender is bounded by one
+// ceiling.
 #include "dataplane/flow/role_ctx.h"
 #include "dataplane/source/source_flow.h"
 
@@ -7,8 +8,8 @@ namespace matchrdma {
 
 inline constexpr Seq kNoCeiling = INT64_MIN;
 
-/// Exclusive end of what may be acknowledged to the sender (the ceiling of PROTOCOL 4, plus one); kNoCeiling while the
-/// flow is not active. An ACK has PSN < ceiling_end, a NAK PSN <= ceiling_end.
+/// Exclusive end of what may be acknowledged to the sender (the ceiling of PROTOCOL 4, plus one); kNoCeiling
+/// while the flow is not active. An ACK has PSN < ceiling_end, a NAK PSN <= ceiling_end.
 Seq ceiling_end(SourceFlow& f);
 
 /// First PSN of the oldest READ-class request without its complete response; INT64_MAX if none.
@@ -17,8 +18,8 @@ Seq read_fence(SourceFlow& f);
 /// An ACK for everything below `end` is due; given now or as soon as the ceiling allows.
 void want_ack(SourceFlow& f, Seq end);
 
-/// Gives what is due: one coalesced ACK, and a withheld NAK whose gap still stands. Called once per run for every flow
-/// in which something changed.
+/// Gives what is due: one coalesced ACK, and a withheld NAK whose gap still stands. Called once per run for
+/// every flow in which something changed.
 void settle_acks(SourceFlow& f, const RoleCtx& ctx);
 
 /// A fatal NAK for a poisoned QP (H12), at the oldest PSN the sender has outstanding.

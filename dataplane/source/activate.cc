@@ -215,8 +215,8 @@ void on_request_poisoned(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
 void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
   if (f.state == FlowState::kPoisoned) return;
   ++ctx.n->faults;
-  // The oldest PSN the sender has outstanding; inside a READ its next expected response, so that the fault never
-  // stands in the middle of a response stream.
+  // The oldest PSN the sender has outstanding; inside a READ its next expected response, so that the fault
+  // never stands in the middle of a response stream.
   f.fault_psn = f.acked_end;
   for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
     if (f.reads[i].complete()) continue;

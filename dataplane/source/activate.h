@@ -18,7 +18,8 @@ void forget_base(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
 /// A new life of the QP: the old one is destroyed at both ends before packets of the new one may pass (C4).
 /// `whole_qp`: the far side ends the reverse flow too.
 void new_generation(SourceFlow& f, bool whole_qp, Gate& gate, const RoleCtx& ctx);
-/// No new custody: what comes is kept behind what is owned, and the flow becomes transparent when all is confirmed.
+/// No new custody: what comes is kept behind what is owned, and the flow becomes transparent when all is
+/// confirmed.
 void drain(SourceFlow& f);
 /// Keeps a packet of a draining or closing flow, bounded.
 void keep_until_closed(SourceFlow& f, PacketRef packet, const RoleCtx& ctx);

@@ -183,7 +183,8 @@ void run_repair_timers(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
 
 Instant repair_deadline(const SourceFlow& f, const RoleCtx& ctx) {
   if (f.window.empty()) return Instant::never();
-  const Instant rto = f.sent_end > f.confirmed_end ? (f.rto_at.is_never() ? ctx.now : f.rto_at) : Instant::never();
+  const Instant rto =
+      f.sent_end > f.confirmed_end ? (f.rto_at.is_never() ? ctx.now : f.rto_at) : Instant::never();
   return earlier(mark_deadline(f, ctx), rto);
 }
 

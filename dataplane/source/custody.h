@@ -1,5 +1,6 @@
 #pragma once
-// What is owned stays until the receiver has it: release by CUSTODY_ACK, repair of holes on the span, marks, RTO.
+// What is owned stays until the receiver has it: release by CUSTODY_ACK, repair of holes on the span, marks,
+// RTO.
 #include "dataplane/flow/role_ctx.h"
 #include "dataplane/source/gate.h"
 #include "dataplane/source/source_flow.h"
@@ -8,10 +9,11 @@ namespace matchrdma {
 
 /// Takes the destination's report. Values outside (confirmed, highest sent] are ignored and counted.
 void on_custody_ack(SourceFlow& f, const CustodyAck& a, Gate& gate, const RoleCtx& ctx);
-/// Everything below `end` is at the receiver. `msn`: what it said with that, for packets that passed without being kept
-/// (before the barrier was lifted, beyond a memory limit).
+/// Everything below `end` is at the receiver. `msn`: what it said with that, for packets that passed without
+/// being kept (before the barrier was lifted, beyond a memory limit).
 void confirm(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx);
-/// All responses of the READ-class request up to `end` passed: the receiver has it and everything before it (H7).
+/// All responses of the READ-class request up to `end` passed: the receiver has it and everything before it
+/// (H7).
 void confirm_answered(SourceFlow& f, const RoleCtx& ctx);
 /// Queues the owned packet at `psn` for resend (a raw NAK on the span, H6; a hole; the RTO).
 void resend_from(SourceFlow& f, Seq psn, Gate& gate, const RoleCtx& ctx);

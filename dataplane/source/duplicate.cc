@@ -19,13 +19,15 @@ Same compare(uint32_t header_hash, uint32_t payload_crc, const Frame& req) {
   return crc32(0, req.payload()) == payload_crc ? Same::kEqual : Same::kPayloadDiffers;
 }
 
-// An owned packet is compared with the kept bytes themselves: equal hashes are no proof when bytes would be lost.
+// An owned packet is compared with the kept bytes themselves: equal hashes are no proof when bytes would be
+// lost.
 Same compare_owned(const Owned& o, const Frame& req) {
   const Same quick = compare(o.header_hash, o.payload_crc, req);
   if (quick != Same::kEqual) return quick;
   const ParseResult kept = parse_frame(o.packet->bytes());
   const Bytes a = kept.frame.payload(), b = req.payload();
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0 ? Same::kEqual : Same::kPayloadDiffers;
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0 ? Same::kEqual
+                                                                                : Same::kPayloadDiffers;
 }
 
 // At least 8 ACKs above the packet, the first of them more than a second ago: no sender goes back so far (C4).
@@ -76,7 +78,8 @@ const Confirmed* find_confirmed(const SourceFlow& f, Seq psn) {
   return lo < f.confirmed.end() && f.confirmed[lo].psn == psn ? &f.confirmed[lo] : nullptr;
 }
 
-Accepted on_confirmed(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packet, Gate& gate, const RoleCtx& ctx) {
+Accepted on_confirmed(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packet, Gate& gate,
+                      const RoleCtx& ctx) {
   if (const Confirmed* c = find_confirmed(f, psn)) {
     switch (compare(c->header_hash, c->payload_crc, req)) {
       case Same::kEqual:
@@ -96,7 +99,8 @@ Accepted on_confirmed(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packe
 
 }  // namespace
 
-Accepted on_duplicate(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packet, Gate& gate, const RoleCtx& ctx) {
+Accepted on_duplicate(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packet, Gate& gate,
+                      const RoleCtx& ctx) {
   if (acked_long_ago(f, psn, ctx.now)) return Accepted::kNewGeneration;
   // The sender came back to what a gap made it miss: a new gap counts anew.
   f.gap_nak_sent = false;

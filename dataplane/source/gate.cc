@@ -7,8 +7,8 @@
 namespace matchrdma {
 namespace {
 
-constexpr int64_t kQuantum = 9216;      // one jumbo frame, so that every visit can send
-constexpr uint32_t kSmallTurns = 16;    // small flows may not starve bulk ones for ever
+constexpr int64_t kQuantum = 9216;    // one jumbo frame, so that every visit can send
+constexpr uint32_t kSmallTurns = 16;  // small flows may not starve bulk ones for ever
 
 void push(BudgetGroup::List& l, SourceFlow& f) {
   f.gate_next = nullptr;

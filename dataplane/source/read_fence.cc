@@ -26,7 +26,8 @@ bool same_request(const ReadRange& r, const Frame& req, Seq psn, uint32_t psns, 
   if (req.opcode() != r.opcode || psn < r.begin || psn + psns > r.end) return false;
   if (r.opcode != op::kRcReadReq) return request_hash(req) == r.header_hash;
   const uint64_t skipped = static_cast<uint64_t>(psn - r.begin) * mtu;
-  return req.reth_rkey() == r.rkey && req.reth_va() == r.va + skipped && req.reth_length() + skipped <= r.length;
+  return req.reth_rkey() == r.rkey && req.reth_va() == r.va + skipped &&
+         req.reth_length() + skipped <= r.length;
 }
 
 bool drop_oldest_complete(SourceFlow& f) {
@@ -68,8 +69,8 @@ void note_went_back(SourceFlow& f, Seq psn, const RoleCtx& ctx) {
   const bool paused = f.last_request + kRetransmissionPause <= ctx.now;
   f.last_request = ctx.now;
   if (!paused) return;
-  // A requester that timed out starts at its oldest unanswered PSN. Twice the same start: not the rest of a burst
-  // whose head was lost on the LAN.
+  // A requester that timed out starts at its oldest unanswered PSN. Twice the same start: not the rest of a
+  // burst whose head was lost on the LAN.
   const bool twice = f.went_back_to == psn;
   f.went_back_to = psn;
   if (!twice) return;

@@ -1,6 +1,6 @@
 #pragma once
-// READ-class requests (READ, atomics, FLUSH, ATOMIC WRITE): never answered locally, a fence to every ACK and NAK until
-// their responses have passed to the sender (C3, H7, H8, C13).
+// READ-class requests (READ, atomics, FLUSH, ATOMIC WRITE): never answered locally, a fence to every ACK and
+// NAK until their responses have passed to the sender (C3, H7, H8, C13).
 #include "dataplane/flow/role_ctx.h"
 #include "dataplane/source/source_flow.h"
 
@@ -9,8 +9,8 @@ namespace matchrdma {
 /// A new READ-class request at `psn`; false when the flow has too many outstanding.
 bool add_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx& ctx);
 
-/// The same for a flow that gives no pseudo-ACKs yet: a READ that is unanswered when base is picked is a fence to
-/// everything above base. `is_new`: its PSN was not seen before.
+/// The same for a flow that gives no pseudo-ACKs yet: a READ that is unanswered when base is picked is a fence
+/// to everything above base. `is_new`: its PSN was not seen before.
 void note_read_early(SourceFlow& f, const Frame& req, Seq psn, bool is_new, const RoleCtx& ctx);
 
 enum class ReadCopy : uint8_t {
@@ -20,8 +20,9 @@ enum class ReadCopy : uint8_t {
 };
 ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx& ctx);
 
-/// A request below epsn. A sender whose retransmission starts above a READ has all its responses, whatever we counted:
-/// the LAN may have put them in order, or the responses of a repeated READ that it no longer needed were lost.
+/// A request below epsn. A sender whose retransmission starts above a READ has all its responses, whatever we
+/// counted: the LAN may have put them in order, or the responses of a repeated READ that it no longer needed
+/// were lost.
 void note_went_back(SourceFlow& f, Seq psn, const RoleCtx& ctx);
 
 /// A response with right ICRC passed to the sender. Counts it if it is the next expected one (H7); true when it

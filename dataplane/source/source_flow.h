@@ -63,7 +63,8 @@ struct SourceFlow {
     ChunkPool<Passing> passing;
     NodePool nodes;
   };
-  explicit SourceFlow(Pools& p) : window(p.owned), confirmed(p.confirmed), reads(p.reads), passing(p.passing), gap(&p.nodes) {}
+  explicit SourceFlow(Pools& p)
+      : window(p.owned), confirmed(p.confirmed), reads(p.reads), passing(p.passing), gap(&p.nodes) {}
 
   // Identity.
   FlowKey key;
@@ -80,15 +81,15 @@ struct SourceFlow {
   BudgetGroup* group = nullptr;
 
   // Sequence numbers.
-  Seq seen_end = 0;       ///< highest PSN seen from the LAN + 1, any state
+  Seq seen_end = 0;  ///< highest PSN seen from the LAN + 1, any state
   bool seen = false;
   Seq base = 0;
-  Seq epsn = 0;           ///< next PSN to accept
+  Seq epsn = 0;  ///< next PSN to accept
   Seq confirmed_end = 0;
-  Seq admitted_end = 0;   ///< everything below was admitted by the gate
-  Seq released_end = 0;   ///< admitted, or waited hold_max
-  Seq acked_end = 0;      ///< told to the sender
-  Seq sent_end = 0;       ///< highest PSN put on the span + 1
+  Seq admitted_end = 0;  ///< everything below was admitted by the gate
+  Seq released_end = 0;  ///< admitted, or waited hold_max
+  Seq acked_end = 0;     ///< told to the sender
+  Seq sent_end = 0;      ///< highest PSN put on the span + 1
   uint64_t admit_index = 0;
 
   PooledRing<Owned> window;
@@ -101,14 +102,14 @@ struct SourceFlow {
 
   // Acknowledging.
   Seq ack_wanted_end = 0;
-  bool ack_again = false;     ///< repeat ACK(ceiling) though nothing rose: an absorbed duplicate asked
+  bool ack_again = false;  ///< repeat ACK(ceiling) though nothing rose: an absorbed duplicate asked
   bool ack_dirty = false;
   uint32_t since_ack = 0;
-  int64_t msn_at_base = 0;    ///< messages the receiver had completed at base; exact once the barrier is lifted
+  int64_t msn_at_base = 0;  ///< messages the receiver had completed at base; exact once the barrier is lifted
   bool msn_known = false;
-  uint32_t messages = 0;      ///< complete ones accepted since base
+  uint32_t messages = 0;  ///< complete ones accepted since base
   uint32_t messages_confirmed = 0;
-  bool message_small = false; ///< the message being accepted counts as small at the gate
+  bool message_small = false;  ///< the message being accepted counts as small at the gate
   int64_t msn_real = -1;
   uint8_t credit_code = 31;
   AckTemplate ack_form;
@@ -118,16 +119,16 @@ struct SourceFlow {
   };
   std::array<GivenAck, 8> given{};  ///< the last 8 (new generation rule of C4)
   uint32_t given_count = 0;
-  uint64_t fence_index = 0;   ///< end-to-end: no message of the window ends below this index
+  uint64_t fence_index = 0;  ///< end-to-end: no message of the window ends below this index
 
   Instant last_request{-1'000'000'000'000};  ///< newest request from the LAN
-  Seq went_back_to = -1;       ///< where the last retransmission after a pause started
+  Seq went_back_to = -1;                     ///< where the last retransmission after a pause started
 
   // LAN gap.
   Instant gap_since = Instant::never();
-  bool gap_nak_due = false;    ///< wait is over, NAK withheld by a fence
+  bool gap_nak_due = false;  ///< wait is over, NAK withheld by a fence
   bool gap_nak_sent = false;
-  Seq chosen_drop = -1;        ///< first PSN we dropped ourselves: silence until the sender returns (H5)
+  Seq chosen_drop = -1;  ///< first PSN we dropped ourselves: silence until the sender returns (H5)
 
   // Repair over the span.
   struct Mark {
@@ -150,14 +151,14 @@ struct SourceFlow {
   uint32_t retry_count = 0;
   bool lifted_answered = false;
   Seq lifted_end = 0;
-  bool draining = false;       ///< no new custody; becomes transparent once all is confirmed (C14)
-  bool drained = false;        ///< the close under way ends in transparent
+  bool draining = false;  ///< no new custody; becomes transparent once all is confirmed (C14)
+  bool drained = false;   ///< the close under way ends in transparent
   bool close_whole_qp = false;
   bool closing_keeps = false;  ///< a new generation waits for the end of the old one: its packets are kept
   Seq real_ack_end = -1;       ///< newest real ACK seen before base was picked
   int64_t real_ack_msn = -1;
   bool base_fresh = false;
-  Seq no_base_below = 0;       ///< after a NAK below base: base only above the sender's old highest PSN
+  Seq no_base_below = 0;  ///< after a NAK below base: base only above the sender's old highest PSN
 
   // Faults.
   uint8_t fault_syndrome = 0;

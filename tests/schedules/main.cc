@@ -1,9 +1,9 @@
 // schedules --count N --seed S: random schedules, any of them again with --one SEED.
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <string>
-#include <unistd.h>
 
 #include "tests/schedules/run.h"
 
@@ -18,8 +18,9 @@ void report(uint64_t seed, const std::string& complaint, bool canary, const std:
   const Options small = shrink(o);
   std::filesystem::create_directories(dir);
   const Outcome again = run_schedule(small, dir);
-  std::printf("simplest schedule that still fails (%s), %llu packets, captures in %s:\n%s", again.complaint.c_str(),
-              static_cast<unsigned long long>(again.packets), dir.c_str(), describe(small).c_str());
+  std::printf("simplest schedule that still fails (%s), %llu packets, captures in %s:\n%s",
+              again.complaint.c_str(), static_cast<unsigned long long>(again.packets), dir.c_str(),
+              describe(small).c_str());
   std::printf("again: schedules --one %llu\n", static_cast<unsigned long long>(seed));
 }
 
@@ -54,7 +55,8 @@ int main(int argc, char** argv) {
     const Outcome r = run_schedule(o);
     packets += r.packets;
     if (tty && done % 16 == 0) {
-      std::fprintf(stderr, "\r%llu of %llu schedules", static_cast<unsigned long long>(done), static_cast<unsigned long long>(count));
+      std::fprintf(stderr, "\r%llu of %llu schedules", static_cast<unsigned long long>(done),
+                   static_cast<unsigned long long>(count));
     }
     if (r.complaint.empty()) continue;
     ++failures;

@@ -116,7 +116,8 @@ Options random_options(uint64_t seed) {
   if (r.chance(0.3)) {
     const Instant from{r.between(0, 20'000'000)};
     // Some outlast the peer's time-out.
-    o.wan.cuts.push_back({from, from + Duration::micros(r.chance(0.8) ? r.between(1, 20'000) : r.between(20'000, 600'000))});
+    o.wan.cuts.push_back(
+        {from, from + Duration::micros(r.chance(0.8) ? r.between(1, 20'000) : r.between(20'000, 600'000))});
     o.control.cuts = o.wan.cuts;
   }
   o.transparent = r.chance(0.05);
@@ -148,24 +149,28 @@ Options random_options(uint64_t seed) {
 std::string describe(const Options& o) {
   char text[512];
   std::string out;
-  std::snprintf(text, sizeof text,
-                "seed %llu%s\n  span  delay %lld us loss %.4f dup %.4f reorder %.4f corrupt %.4f cuts %zu\n"
-                "  ctrl  loss %.4f dup %.4f reorder %.4f corrupt %.4f\n  lan   loss %.4f dup %.4f reorder %.4f corrupt %.4f\n"
-                "  budget %lld bit/s burst %llu  egress %lld  hard %llu  reorder memory %llu\n",
-                static_cast<unsigned long long>(o.seed), o.transparent ? " transparent" : "",
-                static_cast<long long>(o.wan.delay.ns / 1000), o.wan.loss, o.wan.duplicate, o.wan.reorder, o.wan.corrupt,
-                o.wan.cuts.size(), o.control.loss, o.control.duplicate, o.control.reorder, o.control.corrupt, o.lan.loss,
-                o.lan.duplicate, o.lan.reorder, o.lan.corrupt, static_cast<long long>(o.tuning.budget.bps),
-                static_cast<unsigned long long>(o.tuning.budget_burst_bytes), static_cast<long long>(o.tuning.egress.bps),
-                static_cast<unsigned long long>(o.limits.custody_hard_bytes),
-                static_cast<unsigned long long>(o.limits.reorder_memory));
+  std::snprintf(
+      text, sizeof text,
+      "seed %llu%s\n  span  delay %lld us loss %.4f dup %.4f reorder %.4f corrupt %.4f cuts %zu\n"
+      "  ctrl  loss %.4f dup %.4f reorder %.4f corrupt %.4f\n  lan   loss %.4f dup %.4f reorder %.4f corrupt "
+      "%.4f\n"
+      "  budget %lld bit/s burst %llu  egress %lld  hard %llu  reorder memory %llu\n",
+      static_cast<unsigned long long>(o.seed), o.transparent ? " transparent" : "",
+      static_cast<long long>(o.wan.delay.ns / 1000), o.wan.loss, o.wan.duplicate, o.wan.reorder, o.wan.corrupt,
+      o.wan.cuts.size(), o.control.loss, o.control.duplicate, o.control.reorder, o.control.corrupt, o.lan.loss,
+      o.lan.duplicate, o.lan.reorder, o.lan.corrupt, static_cast<long long>(o.tuning.budget.bps),
+      static_cast<unsigned long long>(o.tuning.budget_burst_bytes), static_cast<long long>(o.tuning.egress.bps),
+      static_cast<unsigned long long>(o.limits.custody_hard_bytes),
+      static_cast<unsigned long long>(o.limits.reorder_memory));
   out += text;
   for (const PairOptions& p : o.pairs) {
-    std::snprintf(text, sizeof text, "  pair qpn %x/%x mtu %u start %x/%x %s join %d work %lld/%lld max %u%s%s credits %d rq %lld/%lld fatal %x\n",
+    std::snprintf(text, sizeof text,
+                  "  pair qpn %x/%x mtu %u start %x/%x %s join %d work %lld/%lld max %u%s%s credits %d rq "
+                  "%lld/%lld fatal %x\n",
                   p.pair.qpn_a.v, p.pair.qpn_b.v, p.pair.path_mtu, p.pair.start_a.v, p.pair.start_b.v,
                   p.completion == Completion::kEarly ? "early" : "end-to-end", static_cast<int>(p.join),
-                  static_cast<long long>(p.work_a), static_cast<long long>(p.work_b), p.max_length, p.reads ? " reads" : "",
-                  p.atomics ? " atomics" : "", p.pair.requester_a.use_credits,
+                  static_cast<long long>(p.work_a), static_cast<long long>(p.work_b), p.max_length,
+                  p.reads ? " reads" : "", p.atomics ? " atomics" : "", p.pair.requester_a.use_credits,
                   static_cast<long long>(p.pair.responder_a.receive_queue),
                   static_cast<long long>(p.pair.responder_b.receive_queue), p.fatal);
     out += text;
@@ -206,7 +211,8 @@ std::vector<std::function<bool(Options&)>> simplifications() {
   s.push_back([](O o) { return o.pairs[0].sends && o.pairs[0].writes && (o.pairs[0].sends = false, true); });
   s.push_back([](O o) {
     auto& q = o.pairs[0].pair;
-    return q.responder_b.receive_queue >= 0 && (q.responder_b.receive_queue = q.responder_a.receive_queue = -1, true);
+    return q.responder_b.receive_queue >= 0 &&
+           (q.responder_b.receive_queue = q.responder_a.receive_queue = -1, true);
   });
   s.push_back([](O o) {
     auto& q = o.pairs[0].pair;
@@ -224,7 +230,8 @@ std::vector<std::function<bool(Options&)>> simplifications() {
   s.push_back([](O o) {
     const Limits plain;
     return o.limits.custody_hard_bytes != plain.custody_hard_bytes &&
-           (o.limits.custody_hard_bytes = plain.custody_hard_bytes, o.limits.custody_soft_bytes = plain.custody_soft_bytes, true);
+           (o.limits.custody_hard_bytes = plain.custody_hard_bytes,
+            o.limits.custody_soft_bytes = plain.custody_soft_bytes, true);
   });
   return s;
 }

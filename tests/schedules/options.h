@@ -1,6 +1,6 @@
 #pragma once
-// One random schedule: two hosts, two proxies, what the wires do to them. A function of the seed; every field can be
-// made simpler by the shrinker.
+// One random schedule: two hosts, two proxies, what the wires do to them. A function of the seed; every field
+// can be made simpler by the shrinker.
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,8 +21,8 @@ struct PairOptions {
   int64_t work_a = 8, work_b = 0;  ///< work requests posted by a, by b
   uint32_t max_length = 16 * 1024;
   bool sends = true, writes = true, reads = true, atomics = true;
-  uint8_t fatal = 0;               ///< syndrome b's responder answers with somewhere; 0: healthy
-  Duration post_every{};           ///< 0: all at once
+  uint8_t fatal = 0;      ///< syndrome b's responder answers with somewhere; 0: healthy
+  Duration post_every{};  ///< 0: all at once
 };
 
 struct Options {
@@ -34,7 +34,8 @@ struct Options {
   Timing timing;
   Limits limits;
   bool transparent = false;
-  bool canary = false;  ///< a fault put into the world on purpose: the span turns one payload byte and mends the ICRC
+  bool canary =
+      false;  ///< a fault put into the world on purpose: the span turns one payload byte and mends the ICRC
 };
 
 Options random_options(uint64_t seed);

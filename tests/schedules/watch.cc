@@ -13,7 +13,8 @@ void Watch::complain(const std::string& what, Instant now) {
 
 void Watch::enters_lan(Bytes frame, bool learned) {
   const ParseResult p = parse_frame(frame);
-  if (p.kind != ParseKind::kRoce || p.reason != Reason::kNone || !p.frame.info().request || !icrc_ok(p.frame)) return;
+  if (p.kind != ParseKind::kRoce || p.reason != Reason::kNone || !p.frame.info().request || !icrc_ok(p.frame))
+    return;
   if (p.frame.info().transport != Transport::kRc) return;
   const FlowKey key = FlowKey::of(p.frame, 0);
   Flow& f = flows_[hash(key)];
@@ -49,7 +50,8 @@ void Watch::check_pseudo(const Frame& f, Instant now) {
     flow.unanswered.erase(flow.unanswered.begin());
   }
   if (!flow.unanswered.empty() && covered >= flow.unanswered.begin()->first) {
-    complain("AETH at PSN " + std::to_string(f.psn().v) + " at or beyond the unanswered READ-class request at " +
+    complain("AETH at PSN " + std::to_string(f.psn().v) +
+                 " at or beyond the unanswered READ-class request at " +
                  std::to_string(wire_psn(flow.unanswered.begin()->first).v),
              now);
   }
@@ -93,8 +95,8 @@ void Watch::leaves(const OutItem& item, Instant now) {
     if (i.response && p.frame.opcode() != op::kRcAck) note_response(p.frame);
     return;
   }
-  if (i.request && (item.cause == Cause::kFirst || item.cause == Cause::kCustodyResend || item.cause == Cause::kReadRetry ||
-                    item.cause == Cause::kDuplicateForwarded)) {
+  if (i.request && (item.cause == Cause::kFirst || item.cause == Cause::kCustodyResend ||
+                    item.cause == Cause::kReadRetry || item.cause == Cause::kDuplicateForwarded)) {
     charge(p.frame, item.packet->size, now);
   }
 }

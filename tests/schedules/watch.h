@@ -22,19 +22,21 @@ class Watch {
   /// A packet of ours or a forwarded one leaves to the LAN or to the span.
   void leaves(const OutItem& item, Instant now);
   /// Pairs: answers of `key` (towards the sender) belong to requests of `flow`.
-  void pair(const FlowKey& answers, const FlowKey& flow, uint32_t path_mtu) { pairs_[hash(answers)] = {flow, path_mtu}; }
-  /// Whether the sender itself still waits for the READ-class request at a PSN: responses that the span put out of
-  /// order may be in order again at the sender, which only the sender knows.
+  void pair(const FlowKey& answers, const FlowKey& flow, uint32_t path_mtu) {
+    pairs_[hash(answers)] = {flow, path_mtu};
+  }
+  /// Whether the sender itself still waits for the READ-class request at a PSN: responses that the span put out
+  /// of order may be in order again at the sender, which only the sender knows.
   using Waits = std::function<bool(const FlowKey& flow, Psn psn)>;
   void set_waits(Waits w) { waits_ = std::move(w); }
   const std::string& complaint() const { return complaint_; }
 
  private:
   struct Flow {
-    Seq highest = -1;                ///< highest request PSN seen from the LAN
-    std::set<uint32_t> entered;      ///< request PSNs (24 bit) with right ICRC
-    std::map<Seq, Seq> unanswered;   ///< READ-class: begin -> end, as first seen
-    std::map<Seq, Seq> next;         ///< begin -> next expected response
+    Seq highest = -1;               ///< highest request PSN seen from the LAN
+    std::set<uint32_t> entered;     ///< request PSNs (24 bit) with right ICRC
+    std::map<Seq, Seq> unanswered;  ///< READ-class: begin -> end, as first seen
+    std::map<Seq, Seq> next;        ///< begin -> next expected response
   };
   struct Pair {
     FlowKey flow;

@@ -12,8 +12,11 @@ constexpr Duration kLimit = Duration::seconds(40);
 
 model::Span<Carried> make_long(const model::SpanConfig& c, uint64_t seed, model::PacketArena& arena) {
   model::Span<Carried> s(c, seed);
-  s.set_clone([&arena](const Carried& x) { return Carried{x.packet ? model::clone_packet(x.packet, arena) : PacketRef{}, x.message}; });
-  // A control datagram is sealed: a flipped bit makes it a lost one. Marked by an empty probe answer of time never.
+  s.set_clone([&arena](const Carried& x) {
+    return Carried{x.packet ? model::clone_packet(x.packet, arena) : PacketRef{}, x.message};
+  });
+  // A control datagram is sealed: a flipped bit makes it a lost one. Marked by an empty probe answer of time
+  // never.
   s.set_corrupt([&arena](Carried& x, Prng& r) {
     if (x.packet) {
       model::corrupt_packet(x.packet, r, arena, 14);
@@ -121,7 +124,8 @@ void World::connect() {
     pb_.watch.pair(ab, ba, p.pair.path_mtu);
     flow_senders_.push_back({ab, w.qps.a});
     flow_senders_.push_back({ba, w.qps.b});
-    if (p.join == Join::kMidFlow && !o_.transparent) w.register_at = Instant{prng_.between(500'000, 15'000'000)};
+    if (p.join == Join::kMidFlow && !o_.transparent)
+      w.register_at = Instant{prng_.between(500'000, 15'000'000)};
     pairs_.push_back(std::move(w));
   }
 }
@@ -167,8 +171,10 @@ void World::post_due() {
     wl.reads = p.reads;
     wl.atomics = p.atomics;
     while (w.left_a + w.left_b > 0 && w.next_post <= now_) {
-      if (w.left_a > 0) w.qps.a->requester.post(model::random_work(prng_, wl, p.pair.memory_b), now_), --w.left_a;
-      if (w.left_b > 0) w.qps.b->requester.post(model::random_work(prng_, wl, p.pair.memory_a), now_), --w.left_b;
+      if (w.left_a > 0)
+        w.qps.a->requester.post(model::random_work(prng_, wl, p.pair.memory_b), now_), --w.left_a;
+      if (w.left_b > 0)
+        w.qps.b->requester.post(model::random_work(prng_, wl, p.pair.memory_a), now_), --w.left_b;
       w.next_post = now_ + p.post_every;
     }
   }
@@ -176,7 +182,8 @@ void World::post_due() {
 
 void World::record(model::PacketArena&, int where, Bytes b) {
   ++packets_;
-  if (captures_.size() == 3) static_cast<void>(captures_[static_cast<size_t>(where)].write(Instant{} + (now_ - Instant{}), b));
+  if (captures_.size() == 3)
+    static_cast<void>(captures_[static_cast<size_t>(where)].write(Instant{} + (now_ - Instant{}), b));
 }
 
 void World::hosts_send() {
@@ -227,7 +234,8 @@ void World::run_proxy(Proxy& p, bool is_a) {
   do {
     const size_t n = std::min<size_t>(p.rx.size() - next, 32);
     for (size_t i = next; i < next + n; ++i) {
-      if (p.rx[i].side == Side::kLan) p.watch.enters_lan(p.rx[i].packet->bytes(), learned(p, p.rx[i].packet->bytes()));
+      if (p.rx[i].side == Side::kLan)
+        p.watch.enters_lan(p.rx[i].packet->bytes(), learned(p, p.rx[i].packet->bytes()));
     }
     const size_t m = std::min<size_t>(p.messages.size(), 32);
     p.shard.run_once({p.rx.data() + next, n}, {p.messages.data(), m}, now_, p.out);
@@ -291,9 +299,10 @@ std::string World::states() const {
   std::string out;
   for (const Proxy* p : {&pa_, &pb_}) {
     for (const FlowView& v : p->shard.flows()) {
-      out += std::string("\n    ") + (p == &pa_ ? "A " : "B ") + (v.source ? "source " : "destination ") + v.state +
-             " base " + std::to_string(v.base) + " next +" + std::to_string(v.epsn - v.base) + " confirmed +" +
-             std::to_string(v.confirmed_end - v.base) + " owned " + std::to_string(v.owned_packets);
+      out += std::string("\n    ") + (p == &pa_ ? "A " : "B ") + (v.source ? "source " : "destination ") +
+             v.state + " base " + std::to_string(v.base) + " next +" + std::to_string(v.epsn - v.base) +
+             " confirmed +" + std::to_string(v.confirmed_end - v.base) + " owned " +
+             std::to_string(v.owned_packets);
     }
     out += std::string("\n    ") + (p->shard.busy() ? "busy" : "idle");
   }
@@ -320,13 +329,16 @@ std::string World::verdict(bool done) {
     const std::string bad = model::audit(q, audit, now_);
     if (!bad.empty()) return "pair " + std::to_string(i) + ": " + bad;
   }
-  if (!done) return "no end after " + std::to_string(kLimit.ns / 1'000'000'000) + " s of virtual time (something waits for ever)" + states();
+  if (!done)
+    return "no end after " + std::to_string(kLimit.ns / 1'000'000'000) +
+           " s of virtual time (something waits for ever)" + states();
   for (const Proxy* p : {&pa_, &pb_}) {
     const Counters& n = p->shard.counters();
     // Copies behind a barrier that nobody lifted any more expire by their own timer.
     const std::vector<FlowView> flows = p->shard.flows();
     const bool barrier = std::any_of(flows.begin(), flows.end(), [](const FlowView& v) {
-      return std::string_view(v.state) == "barrier" || std::string_view(v.state) == "basing" || std::string_view(v.state) == "tracking";
+      return std::string_view(v.state) == "barrier" || std::string_view(v.state) == "basing" ||
+             std::string_view(v.state) == "tracking";
     });
     const bool owned = n.custody_bytes != 0 || n.held_bytes != 0;
     if ((owned && !barrier) || n.gate_bytes != 0) return "bytes are still owned at the end" + states();
