@@ -78,7 +78,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
     return;
   }
   if (req.info().read_class &&
-      psn_count(req, f.path_mtu) > static_cast<uint32_t>(config.limits.max_psn_window)) {
+      psn_count(req, f.path_mtu) >= static_cast<uint32_t>(config.limits.max_psn_window)) {
     n.reasons.add(Reason::kReadRange);
     drain(f);
     keep_until_closed(f, std::move(packet), ctx);
@@ -102,7 +102,9 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
       keep_until_closed(f, std::move(packet), ctx);
       return;
   }
-  if (f.group->backlog_bytes > config.tuning.gate_cnp_threshold) on_gate_backlog(f, cnp_port, ctx);
+  const bool short_of_memory = n.custody_bytes > config.limits.custody_soft_bytes;
+  if (short_of_memory || f.group->backlog_bytes > config.tuning.gate_cnp_threshold)
+    on_gate_backlog(f, cnp_port, ctx);
 }
 
 void Shard::Impl::source_answer(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx) {

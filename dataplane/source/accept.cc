@@ -59,7 +59,7 @@ Owned make_owned(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, Packet
 bool take(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx) {
   const uint32_t psns = psn_count(req, f.path_mtu);
   const uint32_t bytes = packet->size;
-  if (f.epsn + psns - f.confirmed_end > ctx.limits->max_psn_window) {
+  if (f.epsn + psns - f.confirmed_end >= ctx.limits->max_psn_window) {
     refuse(f, f.epsn, Reason::kWindowLimit, ctx);
     return false;
   }
