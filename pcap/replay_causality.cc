@@ -6,7 +6,9 @@ namespace matchrdma {
 
 uint32_t read_psns(const Frame& f, uint32_t path_mtu) {
   if (f.opcode() != op::kRcReadReq || path_mtu == 0) return 1;
-  return std::max(1u, (f.reth_length() + path_mtu - 1) / path_mtu);
+  // 64 bits: a RETH may ask for up to 2^32 - 1 bytes.
+  const uint64_t packets = (uint64_t{f.reth_length()} + path_mtu - 1) / path_mtu;
+  return static_cast<uint32_t>(std::max<uint64_t>(1, packets));
 }
 
 Causality::Causality(const TraceFlows& flows) : flows_(flows), state_(flows.streams().size()) {

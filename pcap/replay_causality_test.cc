@@ -139,5 +139,17 @@ TEST(ReplayHosts, ABlockedHostCanBeReleased) {
   hosts.pop(1, Instant{});
 }
 
+TEST(Causality, ReadOfAnyLengthHasItsPsns) {
+  const auto psns = [](uint32_t length) {
+    RoceSpec r = Conversation::request(op::kRcReadReq, 0x12, 10);
+    r.dma_length = length;
+    const std::vector<uint8_t> bytes = Conversation::frame(true, r);
+    return read_psns(parse_frame(bytes).frame, 1024);
+  };
+  EXPECT_EQ(psns(0), 1u);
+  EXPECT_EQ(psns(1025), 2u);
+  EXPECT_EQ(psns(0xffffffff), 1u << 22);
+}
+
 }  // namespace
 }  // namespace matchrdma

@@ -143,7 +143,7 @@ uint64_t ReplayChecks::unanswered() const {
   uint64_t n = 0;
   for (size_t i = 0; i < state_.size(); ++i) {
     if (flows_.streams()[i].partner < 0) continue;
-    Flow f = state_[i];
+    const Flow& f = state_[i];
     n += f.unanswered_forgotten;
     for (const auto& slot : f.requests)
       if (slot.value.out && slot.seq >= f.answered_end) ++n;

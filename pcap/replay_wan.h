@@ -30,6 +30,8 @@ class ReplayWan {
   void send_message(Site site, const Message& m, Instant now);
   /// Queues that end at `site`.
   WanQueue& data_to(Site site) { return data_[static_cast<size_t>(site)]; }
+  const WanQueue& data_to(Site site) const { return data_[static_cast<size_t>(site)]; }
+  const WanQueue& control_to(Site site) const { return control_[static_cast<size_t>(site)]; }
   WanQueue& control_to(Site site) { return control_[static_cast<size_t>(site)]; }
   bool data_empty() const { return data_[0].empty() && data_[1].empty(); }
   bool faulty() const { return faulty_; }

@@ -109,10 +109,9 @@ Result<void> ReplayWorld::wait_registered(const std::vector<Registration>& all) 
 Instant ReplayWorld::next_event() const {
   Instant t = Instant::never();
   for (const Site s : {0, 1}) {
-    ReplayWan& wan = const_cast<ReplayWan&>(wan_);
     t = earlier(t, hosts_.next(s));
-    t = earlier(t, wan.data_to(s).next_due());
-    t = earlier(t, wan.control_to(s).next_due());
+    t = earlier(t, wan_.data_to(s).next_due());
+    t = earlier(t, wan_.control_to(s).next_due());
     t = earlier(t, nodes_[static_cast<size_t>(s)]->shard.next_wakeup());
   }
   return later(t, now_);

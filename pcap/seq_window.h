@@ -53,6 +53,8 @@ class SeqWindow {
   }
   auto begin() { return slots_.begin(); }
   auto end() { return slots_.end(); }
+  auto begin() const { return slots_.begin(); }
+  auto end() const { return slots_.end(); }
 
  private:
   /// Index of the first slot not below `seq`.

@@ -1,9 +1,11 @@
 // The small tools of the core: rings, deadlines, buckets, random numbers, unwrapped sequence numbers.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 
 #include "dataplane/base/deadline_heap.h"
+#include "dataplane/base/intrusive_fifo.h"
 #include "dataplane/base/pooled_ring.h"
 #include "dataplane/base/prng.h"
 #include "dataplane/base/token_bucket.h"
@@ -123,6 +125,28 @@ TEST(PooledRing, FullPoolChangesNothingAndComesBack) {
   EXPECT_TRUE(b.empty());
   a.clear();
   EXPECT_TRUE(b.push_back(int{3}));
+}
+
+struct Link {
+  int name = 0;
+  Link* next = nullptr;
+};
+
+TEST(IntrusiveFifo, KeepsOrderWhateverIsTakenOut) {
+  for (int out = 0; out < 4; ++out) {
+    std::array<Link, 3> links{Link{0}, Link{1}, Link{2}};
+    Link stranger{3};
+    IntrusiveFifo<Link, &Link::next> q;
+    for (Link& l : links) q.push(l);
+    EXPECT_EQ(q.remove(out < 3 ? links[static_cast<size_t>(out)] : stranger), out < 3);
+    q.push(stranger);  // the tail must be right whichever end was taken out
+    for (int name = 0; name < 4; ++name) {
+      if (name == out && out < 3) continue;
+      ASSERT_FALSE(q.empty());
+      EXPECT_EQ(q.pop().name, name);
+    }
+    EXPECT_TRUE(q.empty());
+  }
 }
 
 }  // namespace

@@ -60,32 +60,12 @@ uint32_t deliver_one(DestinationFlow& f, const RoleCtx& ctx) {
   return bytes;
 }
 
-void push(EgressGroup& g, DestinationFlow& f) {
-  f.queued = true;
-  f.next_in_group = nullptr;
-  if (g.tail != nullptr) {
-    g.tail->next_in_group = &f;
-  } else {
-    g.head = &f;
-  }
-  g.tail = &f;
-}
-
-DestinationFlow& pop(EgressGroup& g) {
-  DestinationFlow& f = *g.head;
-  g.head = f.next_in_group;
-  if (g.head == nullptr) g.tail = nullptr;
-  f.queued = false;
-  return f;
-}
-
 }  // namespace
 
-bool deliver_asking(DestinationFlow& f, PacketRef packet, Cause cause, const RoleCtx& ctx) {
+void deliver_asking(DestinationFlow& f, PacketRef packet, Cause cause, const RoleCtx& ctx) {
   set_ack_req(packet, ctx);
   f.last_request_out = ctx.now;
   ctx.out->packet(Side::kLan, cause, std::move(packet));
-  return true;
 }
 
 EgressGroup* Egress::group(const GroupKey& key, const RoleCtx& ctx) {
@@ -103,8 +83,9 @@ EgressGroup* Egress::group(const GroupKey& key, const RoleCtx& ctx) {
 
 void Egress::serve(EgressGroup& g, const RoleCtx& ctx) {
   g.bucket.refill(ctx.now);
-  while (g.bucket.open() && g.head != nullptr && ctx.out->has_room()) {
-    DestinationFlow& f = pop(g);
+  while (g.bucket.open() && !g.flows.empty() && ctx.out->has_room()) {
+    DestinationFlow& f = g.flows.pop();
+    f.queued = false;
     ctx.touched->push_back(f.index);
     f.deficit = std::min(f.deficit + kQuantum, 4 * kQuantum);
     while (eligible(f, ctx) && f.deficit > 0 && g.bucket.open() && ctx.out->has_room()) {
@@ -113,19 +94,21 @@ void Egress::serve(EgressGroup& g, const RoleCtx& ctx) {
       f.deficit -= bytes;
     }
     if (eligible(f, ctx)) {
-      push(g, f);
+      f.queued = true;
+      g.flows.push(f);
     } else {
       f.deficit = 0;
     }
   }
-  timers_.set(g.index, g.head == nullptr ? Instant::never() : later(g.bucket.opens_at(), ctx.now));
+  timers_.set(g.index, g.flows.empty() ? Instant::never() : later(g.bucket.opens_at(), ctx.now));
 }
 
 void Egress::offer(DestinationFlow& f, const RoleCtx& ctx) {
   if (f.queued || !eligible(f, ctx)) return;
   EgressGroup& g = *f.group;
-  const bool idle = g.head == nullptr;
-  push(g, f);
+  const bool idle = g.flows.empty();
+  f.queued = true;
+  g.flows.push(f);
   if (idle) serve(g, ctx);
 }
 
@@ -135,15 +118,8 @@ void Egress::run(const RoleCtx& ctx) {
 
 void Egress::remove(DestinationFlow& f) {
   if (!f.queued) return;
-  EgressGroup& g = *f.group;
-  DestinationFlow* before = nullptr;
-  for (DestinationFlow* c = g.head; c != nullptr; before = c, c = c->next_in_group) {
-    if (c != &f) continue;
-    (before == nullptr ? g.head : before->next_in_group) = f.next_in_group;
-    if (g.tail == &f) g.tail = before;
-    f.queued = false;
-    return;
-  }
+  f.group->flows.remove(f);
+  f.queued = false;
 }
 
 }  // namespace matchrdma

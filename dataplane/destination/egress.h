@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dataplane/base/deadline_heap.h"
+#include "dataplane/base/intrusive_fifo.h"
 #include "dataplane/destination/destination_flow.h"
 #include "dataplane/flow/role_ctx.h"
 
@@ -13,8 +14,7 @@ struct EgressGroup {
   GroupKey key;
   TokenBucket bucket;
   uint32_t index = 0;
-  DestinationFlow* head = nullptr;
-  DestinationFlow* tail = nullptr;
+  IntrusiveFifo<DestinationFlow, &DestinationFlow::next_in_group> flows;
 };
 
 class Egress {
@@ -34,7 +34,8 @@ class Egress {
   uint32_t max_groups_;
 };
 
-/// Gives one packet to the receiver with AckReq set (a copy if somebody else holds it); false without a buffer.
-bool deliver_asking(DestinationFlow& f, PacketRef packet, Cause cause, const RoleCtx& ctx);
+/// Gives one packet to the receiver with AckReq set (in a copy if somebody else holds it; without a buffer for
+/// that: as it is).
+void deliver_asking(DestinationFlow& f, PacketRef packet, Cause cause, const RoleCtx& ctx);
 
 }  // namespace matchrdma

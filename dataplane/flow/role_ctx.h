@@ -26,7 +26,7 @@ struct RoleCtx {
 /// (law 4: what is retained is final). False, and `p` untouched, when the pool is exhausted.
 bool make_writable(PacketRef& p, PacketPool& pool);
 
-/// PSNs a request occupies (C13): READ takes one per response packet, at least one.
+/// PSNs a request occupies (C13): READ takes one per response packet, at least one. `path_mtu` > 0.
 uint32_t psn_count(const Frame& f, uint32_t path_mtu);
 
 /// Hash of what makes a request the same request on retransmission: opcode, length, extension headers (C4).

@@ -61,8 +61,8 @@ struct Shard::Impl {
   void poison_qp(FlowIndex i, uint8_t syndrome, const RoleCtx& ctx);
 
   // registration.cc
-  bool learn(const Registration& reg, bool local_a, const RoleCtx& ctx);
-  FlowIndex learn_flow(const Registration& reg, bool from_a, bool source_here, const RoleCtx& ctx);
+  bool learn(const Registration& reg, bool local_a);
+  FlowIndex learn_flow(const Registration& reg, bool from_a, bool source_here);
   void open_started(const Registration& reg, const RoleCtx& ctx);
 
   FlowRecord* record(FlowIndex i) { return i == kNoFlow ? nullptr : &records[i]; }
@@ -89,7 +89,6 @@ struct Shard::Impl {
 
   struct Pending {
     Registration reg;
-    bool local_a = false;
     bool answered = false;
     Instant retry_at;
   };

@@ -135,7 +135,7 @@ void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
                  [&](const RegisterQp& m) {
                    // What is `a` here was `a` there; the peer's LAN is not ours, so its side is told by who
                    // asks.
-                   if (learn(m.reg, false, ctx)) {
+                   if (learn(m.reg, false)) {
                      ctx.out->message(RegisterQpAck{m.reg});
                      open_started(m.reg, ctx);
                    }

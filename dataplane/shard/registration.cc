@@ -19,7 +19,7 @@ FlowKey key_of(const Registration& r, bool from_a) {
 
 }  // namespace
 
-FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool source_here, const RoleCtx&) {
+FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool source_here) {
   const FlowKey key = key_of(reg, from_a);
   const Registration::End& from = from_a ? reg.a : reg.b;
   const FlowIndex i = table.insert(key);
@@ -48,7 +48,7 @@ FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool sou
   return i;
 }
 
-bool Shard::Impl::learn(const Registration& reg, bool local_a, const RoleCtx& ctx) {
+bool Shard::Impl::learn(const Registration& reg, bool local_a) {
   if (!plausible(reg)) return false;
   for (const bool from_a : {true, false}) {
     const FlowIndex known = table.find(key_of(reg, from_a));
@@ -62,8 +62,8 @@ bool Shard::Impl::learn(const Registration& reg, bool local_a, const RoleCtx& ct
     n.reasons.add(Reason::kFlowLimit);
     return false;
   }
-  const FlowIndex ab = learn_flow(reg, true, local_a, ctx);
-  const FlowIndex ba = learn_flow(reg, false, !local_a, ctx);
+  const FlowIndex ab = learn_flow(reg, true, local_a);
+  const FlowIndex ba = learn_flow(reg, false, !local_a);
   records[ab].reverse = ba;
   records[ba].reverse = ab;
   return true;
@@ -84,12 +84,11 @@ bool Shard::register_qp(const Registration& reg, bool local_a, Instant now, Outb
   Registration mine = reg;
   if (!local_a) std::swap(mine.a, mine.b);
   const RoleCtx ctx = impl_->context(now, out);
-  if (!impl_->learn(mine, true, ctx)) return false;
+  if (!impl_->learn(mine, true)) return false;
   for (const Impl::Pending& p : impl_->registrations) {
     if (p.reg == mine) return true;
   }
-  impl_->registrations.push_back(
-      {mine, true, false, now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min});
+  impl_->registrations.push_back({mine, false, now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min});
   out.message(RegisterQp{mine});
   return true;
 }

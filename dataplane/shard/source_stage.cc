@@ -11,14 +11,12 @@
 namespace matchrdma {
 namespace {
 
-constexpr Seq kFirstEpoch = Seq{1} << 32;
-
 void note_seen(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
   const Seq psn = unwrap24(req.psn().v, f.seen ? f.seen_end : kFirstEpoch + req.psn().v);
   if (req.info().read_class && (f.state != FlowState::kActive || psn < f.base)) {
     note_read_early(f, req, psn, !f.seen || psn >= f.seen_end, ctx);
   }
-  const Seq end = psn + psn_count(req, std::max(f.path_mtu, 1u));
+  const Seq end = psn + psn_count(req, f.path_mtu);
   f.seen_end = f.seen ? std::max(f.seen_end, end) : end;
   f.seen = true;
 }
@@ -90,12 +88,12 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
   }
   on_congestion_mark(f, req, packet, cnp_port, ctx);
   // The mark may have been rewritten in a copy: the view follows the packet.
-  const ParseResult parsed = parse_frame(packet->bytes());
-  switch (accept_request(f, parsed.frame, packet, gate, ctx)) {
+  const Frame view = packet->data == req.data() ? req : parse_frame(packet->bytes()).frame;
+  switch (accept_request(f, view, packet, gate, ctx)) {
     case Accepted::kTaken:
       break;
     case Accepted::kForward:
-      forward_outside(parsed.frame, Cause::kBelowBase, std::move(packet), ctx);
+      forward_outside(view, Cause::kBelowBase, std::move(packet), ctx);
       break;
     case Accepted::kNewGeneration:
       new_generation(f, true, gate, ctx);
@@ -137,7 +135,7 @@ void Shard::Impl::source_answer(SourceFlow& f, const Frame& answer, PacketRef pa
 void Shard::Impl::source_answer_active(SourceFlow& f, const Frame& answer, PacketRef packet,
                                        const RoleCtx& ctx) {
   if (answer.opcode() != op::kRcAck) {
-    if (on_response(f, answer, ctx)) confirm_answered(f, ctx);
+    if (on_response(f, answer)) confirm_answered(f, ctx);
     forward(Side::kWan, Cause::kResponse, std::move(packet), ctx);
     return;
   }
@@ -168,7 +166,7 @@ void Shard::Impl::source_answer_before_lift(SourceFlow& f, const Frame& answer, 
   if (answer.opcode() != op::kRcAck) {
     // Only the last response of a request, after all others, tells that and the MSN of what it acknowledges
     // (H7).
-    if (on_response(f, answer, ctx) && answer.info().aeth) {
+    if (on_response(f, answer) && answer.info().aeth) {
       on_real_ack_before_lift(f, psn + 1, answer.aeth_msn(), ctx);
     }
     forward(Side::kWan, Cause::kResponse, std::move(packet), ctx);

@@ -85,8 +85,6 @@ bool take(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx
   return true;
 }
 
-void close_gap_if_filled(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
-
 bool take_to_gate(SourceFlow& f, const Frame& req, PacketRef& packet, Gate& gate, const RoleCtx& ctx) {
   const uint32_t bytes = packet->size;
   if (!take(f, req, packet, ctx)) return false;
@@ -94,7 +92,6 @@ bool take_to_gate(SourceFlow& f, const Frame& req, PacketRef& packet, Gate& gate
   f.group->backlog_bytes += bytes;
   ctx.n->gate_bytes += bytes;
   ctx.n->gate_peak = std::max(ctx.n->gate_peak, ctx.n->gate_bytes);
-  f.ack_dirty = true;
   gate.offer(f, ctx);
   return true;
 }
@@ -137,7 +134,6 @@ Accepted accept_request(SourceFlow& f, const Frame& req, PacketRef& packet, Gate
     ctx.n->reasons.add(Reason::kBelowBase);
     return Accepted::kForward;
   }
-  f.ack_dirty = true;
   if (psn < f.epsn) return on_duplicate(f, req, psn, packet, gate, ctx);
   if (psn > f.epsn) return keep_behind_gap(f, psn, packet, ctx);
   if (f.chosen_drop >= 0) f.chosen_drop = -1;
@@ -168,7 +164,6 @@ void run_accept_timers(SourceFlow& f, const RoleCtx& ctx) {
   if (!f.gap.empty() && !f.gap_nak_sent && !f.gap_nak_due &&
       f.gap_since + ctx.timing->lan_reorder_wait <= ctx.now) {
     f.gap_nak_due = true;
-    f.ack_dirty = true;
   }
   // hold_max (H3): a NIC that waits longer resends; above the soft limit only admission acknowledges.
   if (ctx.n->custody_bytes > ctx.limits->custody_soft_bytes) return;

@@ -83,13 +83,9 @@ Seq ceiling_end(SourceFlow& f) {
   return std::min({f.released_end, read_fence(f), completion_fence(f)});
 }
 
-void want_ack(SourceFlow& f, Seq end) {
-  f.ack_wanted_end = std::max(f.ack_wanted_end, end);
-  f.ack_dirty = true;
-}
+void want_ack(SourceFlow& f, Seq end) { f.ack_wanted_end = std::max(f.ack_wanted_end, end); }
 
 void settle_acks(SourceFlow& f, const RoleCtx& ctx) {
-  f.ack_dirty = false;
   const Seq ceiling = ceiling_end(f);
   if (ceiling == kNoCeiling || !f.ack_form.known || !ctx.peer_up) return;
   if (f.gap_nak_due && !f.gap.empty() && f.chosen_drop < 0) give_gap_nak(f, ceiling, ctx);

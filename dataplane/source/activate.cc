@@ -8,8 +8,6 @@
 namespace matchrdma {
 namespace {
 
-// PSNs are unwrapped to start well above zero, so that anything a sender may still hold stays positive.
-constexpr Seq kFirstEpoch = Seq{1} << 32;
 constexpr uint64_t kKeptWhileClosing = 128;
 
 void say_again_later(SourceFlow& f, const RoleCtx& ctx) {
@@ -48,12 +46,16 @@ void set_base(SourceFlow& f, Seq base) {
   f.rto_backoff = 0;
 }
 
-void begin_close(SourceFlow& f, FlowEvent why, Gate& gate, const RoleCtx& ctx) {
-  discard_owned(f, gate, ctx);
-  f.draining = false;
+void close(SourceFlow& f, FlowEvent why, const RoleCtx& ctx) {
   f.fire(why);
   ctx.out->message(CloseMarker{f.id});
   start_handshake(f, FlowClose{f.id, f.close_whole_qp}, ctx);
+}
+
+void begin_close(SourceFlow& f, FlowEvent why, Gate& gate, const RoleCtx& ctx) {
+  discard_owned(f, gate, ctx);
+  f.draining = false;
+  close(f, why, ctx);
 }
 
 void lift(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
@@ -69,7 +71,6 @@ void lift(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
   f.chosen_drop = -1;
   f.lifted_end = end;
   f.fire(FlowEvent::kLift);
-  f.ack_dirty = true;
   start_handshake(f, FlowLifted{f.id, f.lifted_end}, ctx);
 }
 
@@ -104,7 +105,6 @@ void on_base_answered(SourceFlow& f, const FlowBaseAck& m, const RoleCtx& ctx) {
     return;
   }
   f.fire(FlowEvent::kBaseAnsweredFresh);
-  f.ack_dirty = true;
   start_handshake(f, FlowLifted{f.id, f.lifted_end}, ctx);
 }
 
@@ -159,9 +159,7 @@ void finish_drain(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
   f.drained = true;
   f.draining = false;
   gate.remove(f);
-  f.fire(FlowEvent::kGiveUp);
-  ctx.out->message(CloseMarker{f.id});
-  start_handshake(f, FlowClose{f.id, false}, ctx);
+  close(f, FlowEvent::kGiveUp, ctx);
 }
 
 void on_closed(SourceFlow& f, const RoleCtx& ctx) {

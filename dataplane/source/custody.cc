@@ -114,7 +114,6 @@ void confirm(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
   }
   f.rto_backoff = 0;
   f.rto_at = Instant::never();
-  f.ack_dirty = true;
 }
 
 void on_custody_ack(SourceFlow& f, const CustodyAck& a, Gate& gate, const RoleCtx& ctx) {
@@ -132,7 +131,6 @@ void on_custody_ack(SourceFlow& f, const CustodyAck& a, Gate& gate, const RoleCt
   }
   confirm(f, a.confirmed_end, a.msn_real, ctx);
   if (a.msn_known) note_receiver_credits(f, a);
-  f.ack_dirty = true;
   // The destination repeats its report until a mark echoes it; with nothing left to send this is the only mark.
   if (f.window.empty()) send_mark(f, ctx);
   repair_holes(f, a, mark_time(f, a.mark_echo), ctx);

@@ -106,7 +106,7 @@ Accepted on_duplicate(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packe
   f.gap_nak_sent = false;
   if (!f.gap.empty()) f.gap_since = ctx.now;
   if (req.info().read_class) {
-    switch (match_read(f, req, psn, psn_count(req, f.path_mtu), ctx)) {
+    switch (match_read(f, req, psn, psn_count(req, f.path_mtu))) {
       case ReadCopy::kDifferent:
         return Accepted::kNewGeneration;
       case ReadCopy::kRetry:

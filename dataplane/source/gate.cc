@@ -10,36 +10,17 @@ namespace {
 constexpr int64_t kQuantum = 9216;    // one jumbo frame, so that every visit can send
 constexpr uint32_t kSmallTurns = 16;  // small flows may not starve bulk ones for ever
 
-void push(BudgetGroup::List& l, SourceFlow& f) {
-  f.gate_next = nullptr;
-  if (l.tail != nullptr) {
-    l.tail->gate_next = &f;
-  } else {
-    l.head = &f;
-  }
-  l.tail = &f;
-}
-
-SourceFlow* pop(BudgetGroup::List& l) {
-  SourceFlow* f = l.head;
-  l.head = f->gate_next;
-  if (l.head == nullptr) l.tail = nullptr;
-  f->gate_next = nullptr;
-  f->queued = SourceFlow::Queue::kNone;
-  return f;
-}
-
 void enqueue(BudgetGroup& g, SourceFlow& f) {
   const bool pass = !f.passing.empty() && f.passing.front().behind <= f.admit_index;
   if (f.resend_pending > 0 || pass) {
     f.queued = SourceFlow::Queue::kUrgent;
-    push(g.urgent, f);
+    g.urgent.push(f);
   } else if (f.window[f.admit_index].has(Owned::kSmall)) {
     f.queued = SourceFlow::Queue::kSmall;
-    push(g.small, f);
+    g.small.push(f);
   } else {
     f.queued = SourceFlow::Queue::kBulk;
-    push(g.bulk, f);
+    g.bulk.push(f);
   }
 }
 
@@ -136,12 +117,13 @@ void Gate::serve(BudgetGroup& g, const RoleCtx& ctx) {
   g.bucket.refill(ctx.now);
   while (g.bucket.open() && !g.empty() && ctx.out->has_room()) {
     BudgetGroup::List* l = &g.urgent;
-    if (l->head == nullptr) {
-      const bool bulk_turn = g.bulk.head != nullptr && g.small_turns >= kSmallTurns;
-      l = g.small.head != nullptr && !bulk_turn ? &g.small : &g.bulk;
+    if (l->empty()) {
+      const bool bulk_turn = !g.bulk.empty() && g.small_turns >= kSmallTurns;
+      l = !g.small.empty() && !bulk_turn ? &g.small : &g.bulk;
       g.small_turns = l == &g.small ? g.small_turns + 1 : 0;
     }
-    SourceFlow& f = *pop(*l);
+    SourceFlow& f = l->pop();
+    f.queued = SourceFlow::Queue::kNone;
     ctx.touched->push_back(f.index);
     f.deficit = std::min(f.deficit + kQuantum, 4 * kQuantum);
     uint32_t bytes = 0;
@@ -201,16 +183,9 @@ void Gate::remove(SourceFlow& f) {
   if (f.queued == SourceFlow::Queue::kNone) return;
   BudgetGroup& g = *f.group;
   for (BudgetGroup::List* l : {&g.urgent, &g.small, &g.bulk}) {
-    SourceFlow* before = nullptr;
-    for (SourceFlow* c = l->head; c != nullptr; before = c, c = c->gate_next) {
-      if (c != &f) continue;
-      (before == nullptr ? l->head : before->gate_next) = f.gate_next;
-      if (l->tail == &f) l->tail = before;
-      f.gate_next = nullptr;
-      f.queued = SourceFlow::Queue::kNone;
-      return;
-    }
+    if (l->remove(f)) break;
   }
+  f.queued = SourceFlow::Queue::kNone;
 }
 
 }  // namespace matchrdma

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dataplane/base/deadline_heap.h"
+#include "dataplane/base/intrusive_fifo.h"
 #include "dataplane/flow/role_ctx.h"
 #include "dataplane/source/source_flow.h"
 
@@ -14,14 +15,11 @@ struct BudgetGroup {
   GroupKey key;
   TokenBucket bucket;
   uint32_t index = 0;
-  struct List {
-    SourceFlow* head = nullptr;
-    SourceFlow* tail = nullptr;
-  };
+  using List = IntrusiveFifo<SourceFlow, &SourceFlow::gate_next>;
   List urgent, small, bulk;
   uint64_t backlog_bytes = 0;
   uint32_t small_turns = 0;  ///< small flows served since a bulk flow was
-  bool empty() const { return urgent.head == nullptr && small.head == nullptr && bulk.head == nullptr; }
+  bool empty() const { return urgent.empty() && small.empty() && bulk.empty(); }
 };
 
 class Gate {

@@ -49,12 +49,12 @@ bool add_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const Rol
 void note_read_early(SourceFlow& f, const Frame& req, Seq psn, bool is_new, const RoleCtx& ctx) {
   const uint32_t psns = psn_count(req, f.path_mtu);
   // The LAN may bring it behind later packets: then it is below what was seen, but not known yet.
-  if (is_new || match_read(f, req, psn, psns, ctx) == ReadCopy::kUnknown) {
+  if (is_new || match_read(f, req, psn, psns) == ReadCopy::kUnknown) {
     static_cast<void>(add_read(f, req, psn, psns, ctx));
   }
 }
 
-ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx&) {
+ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns) {
   for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
     ReadRange& r = f.reads[i];
     if (psn >= r.end || psn + psns <= r.begin) continue;
@@ -79,7 +79,7 @@ void note_went_back(SourceFlow& f, Seq psn, const RoleCtx& ctx) {
   }
 }
 
-bool on_response(SourceFlow& f, const Frame& resp, const RoleCtx&) {
+bool on_response(SourceFlow& f, const Frame& resp) {
   const Seq psn = unwrap24(resp.psn().v, f.seen_end);
   for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
     ReadRange& r = f.reads[i];
@@ -90,7 +90,6 @@ bool on_response(SourceFlow& f, const Frame& resp, const RoleCtx&) {
     // The sender takes a response as an acknowledgement of everything before it.
     const Seq told = r.complete() ? r.end : psn;
     if (told > f.acked_end && told <= f.sent_end) f.acked_end = told;
-    f.ack_dirty = true;
     return r.complete();
   }
   return false;

@@ -18,7 +18,7 @@ enum class ReadCopy : uint8_t {
   kUnknown,    ///< nothing is remembered of that PSN
   kDifferent,  ///< same PSN, other headers: not a retransmission (C4)
 };
-ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx& ctx);
+ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns);
 
 /// A request below epsn. A sender whose retransmission starts above a READ has all its responses, whatever we
 /// counted: the LAN may have put them in order, or the responses of a repeated READ that it no longer needed
@@ -27,6 +27,6 @@ void note_went_back(SourceFlow& f, Seq psn, const RoleCtx& ctx);
 
 /// A response with right ICRC passed to the sender. Counts it if it is the next expected one (H7); true when it
 /// completes its request.
-bool on_response(SourceFlow& f, const Frame& resp, const RoleCtx& ctx);
+bool on_response(SourceFlow& f, const Frame& resp);
 
 }  // namespace matchrdma

@@ -53,6 +53,10 @@ struct Passing {
   Cause cause = Cause::kReadRetry;
 };
 
+/// PSNs are unwrapped to start well above zero, so that anything a sender may still hold stays positive. One
+/// start for what was seen before base and for a base that registration names.
+inline constexpr Seq kFirstEpoch = Seq{1} << 32;
+
 struct BudgetGroup;
 
 struct SourceFlow {
@@ -103,7 +107,6 @@ struct SourceFlow {
   // Acknowledging.
   Seq ack_wanted_end = 0;
   bool ack_again = false;  ///< repeat ACK(ceiling) though nothing rose: an absorbed duplicate asked
-  bool ack_dirty = false;
   uint32_t since_ack = 0;
   int64_t msn_at_base = 0;  ///< messages the receiver had completed at base; exact once the barrier is lifted
   bool msn_known = false;

@@ -180,20 +180,19 @@ void World::post_due() {
   }
 }
 
-void World::record(model::PacketArena&, int where, Bytes b) {
+void World::record(int where, Bytes b) {
   ++packets_;
-  if (captures_.size() == 3)
-    static_cast<void>(captures_[static_cast<size_t>(where)].write(Instant{} + (now_ - Instant{}), b));
+  if (captures_.size() == 3) static_cast<void>(captures_[static_cast<size_t>(where)].write(now_, b));
 }
 
 void World::hosts_send() {
   while (PacketRef p = a_.poll(now_)) {
-    record(arena_, 0, p->bytes());
+    record(0, p->bytes());
     const uint32_t size = p->size;
     a_up_.push(std::move(p), size, now_);
   }
   while (PacketRef p = b_.poll(now_)) {
-    record(arena_, 2, p->bytes());
+    record(2, p->bytes());
     const uint32_t size = p->size;
     b_up_.push(std::move(p), size, now_);
   }
@@ -209,11 +208,11 @@ void World::emit(Proxy& p, bool is_a) {
     }
     const uint32_t size = item.packet->size;
     if (item.side == Side::kLan) {
-      record(arena_, is_a ? 0 : 2, item.packet->bytes());
+      record(is_a ? 0 : 2, item.packet->bytes());
       (is_a ? a_down_ : b_down_).push(std::move(item.packet), size, now_);
       continue;
     }
-    record(arena_, 1, item.packet->bytes());
+    record(1, item.packet->bytes());
     if (o_.canary && item.cause == Cause::kFirst && prng_.chance(0.02)) {
       // The fault that the swarm must find: other bytes with a right ICRC.
       PacketRef q = arena_.copy(item.packet->bytes());

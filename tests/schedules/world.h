@@ -55,7 +55,7 @@ class World {
   bool finished();
   std::string verdict(bool done);
   std::string states() const;
-  void record(model::PacketArena&, int where, Bytes b);
+  void record(int where, Bytes b);
   Registration registration(const PairOptions& p) const;
 
   const Options& o_;
