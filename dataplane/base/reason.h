@@ -41,6 +41,7 @@ namespace matchrdma {
   X(kReadRange,              "read_range",                 "READ range above 2^22 PSNs: transparent")            \
   X(kDraining,               "draining",                   "flow drains to transparent")                         \
   X(kClosing,                "closing",                    "old generation is being destroyed")                  \
+  X(kDoubted,                "doubted",                    "receiver silent too long: no custody, forwarded")    \
   X(kPoisoned,               "poisoned",                   "QP was failed: packets are answered with the fault") \
   /* absorbed or dropped by rule */                                                                              \
   X(kDuplicateOwned,         "duplicate_owned",            "retransmission of a packet in custody: absorbed")    \

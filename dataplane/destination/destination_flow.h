@@ -93,6 +93,7 @@ struct DestinationFlow {
   uint64_t mark_seen = 0;
 
   uint8_t fault_syndrome = 0;
+  bool gave_up = false;  ///< poisoned by silence: the source decides whether the QP has failed
   Instant fault_retry_at = Instant::never();  ///< FLOW_FAULT is repeated until answered
 
   // Closing.

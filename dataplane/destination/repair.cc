@@ -73,13 +73,14 @@ void fault(DestinationFlow& f, uint8_t syndrome, Egress& egress, const RoleCtx& 
   ++ctx.n->faults;
   discard_held(f, egress, ctx);
   f.state = DestState::kPoisoned;
+  f.gave_up = false;
   f.fault_syndrome = syndrome;
   f.fault_retry_at = ctx.now;
 }
 
 void run_repair_timers(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
   if (f.fault_retry_at <= ctx.now) {
-    ctx.out->message(FlowFault{f.id, f.fault_syndrome});
+    ctx.out->message(FlowFault{f.id, f.fault_syndrome, f.gave_up});
     f.fault_retry_at = ctx.now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min;
   }
   if (!unsettled(f)) {
@@ -88,6 +89,7 @@ void run_repair_timers(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
   }
   if (give_up_at(f, ctx) <= ctx.now) {
     fault(f, kNakRemoteOperation, egress, ctx);
+    f.gave_up = true;
     return;
   }
   if (f.rnr_until <= ctx.now && f.deliver_index < f.ring.end()) {

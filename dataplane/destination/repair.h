@@ -10,7 +10,7 @@ void redeliver_from(DestinationFlow& f, Seq psn, Cause cause, Egress& egress, co
 void wait_receiver_not_ready(DestinationFlow& f, Seq psn, uint8_t timer_code, const RoleCtx& ctx);
 /// Minimum wait for an RNR timer code 0..31.
 Duration rnr_timer(uint8_t code);
-/// The receiver killed the QP, or repair gave up: the source is told, what is held is discarded (H12).
+/// The receiver killed the QP: the source is told, what is held is discarded (H12).
 void fault(DestinationFlow& f, uint8_t syndrome, Egress& egress, const RoleCtx& ctx);
 /// Due probes, ends of RNR waits, the repair bound.
 void run_repair_timers(DestinationFlow& f, Egress& egress, const RoleCtx& ctx);

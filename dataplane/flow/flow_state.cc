@@ -28,9 +28,14 @@ constexpr Transition kTable[] = {
     {S::kBarrier, E::kFault, S::kPoisoned},
     {S::kBarrier, E::kGiveUp, S::kClosing},
     {S::kBarrier, E::kNewGeneration, S::kClosing},
+    {S::kActive, E::kForget, S::kClosing},
+    {S::kActive, E::kDoubt, S::kDoubted},
     {S::kActive, E::kFault, S::kPoisoned},
     {S::kActive, E::kNewGeneration, S::kClosing},
     {S::kActive, E::kGiveUp, S::kClosing},
+    {S::kDoubted, E::kFault, S::kPoisoned},
+    {S::kDoubted, E::kGiveUp, S::kClosing},
+    {S::kDoubted, E::kNewGeneration, S::kClosing},
     {S::kClosing, E::kClosed, S::kPaired},
     {S::kClosing, E::kGiveUp, S::kTransparent},
     {S::kClosing, E::kFault, S::kPoisoned},
@@ -44,15 +49,15 @@ constexpr Transition kTable[] = {
 }  // namespace
 
 const char* state_name(FlowState s) {
-  static constexpr const char* kNames[] = {"paired", "opening", "basing",   "barrier",
-                                           "active", "closing", "poisoned", "transparent"};
+  static constexpr const char* kNames[] = {"paired",  "opening", "basing",   "barrier",    "active",
+                                           "doubted", "closing", "poisoned", "transparent"};
   return kNames[static_cast<size_t>(s)];
 }
 
 const char* event_name(FlowEvent e) {
   static constexpr const char* kNames[] = {
-      "open",           "opened", "refused", "base_answered", "base_answered_fresh", "lift", "forget",
-      "new_generation", "closed", "fault",   "give_up"};
+      "open",   "opened", "refused", "base_answered", "base_answered_fresh", "lift", "forget", "new_generation",
+      "closed", "doubt",  "fault",   "give_up"};
   return kNames[static_cast<size_t>(e)];
 }
 

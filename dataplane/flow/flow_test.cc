@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <sstream>
 
+#include "dataplane/base/prng.h"
 #include "dataplane/flow/flow_state.h"
 #include "dataplane/flow/flow_table.h"
 
@@ -33,6 +35,28 @@ TEST(FlowTable, HardLimit) {
   EXPECT_EQ(t.insert(key(3)), kNoFlow);
   EXPECT_EQ(t.insert(key(2)), 1u);
   EXPECT_EQ(t.size(), 2u);
+}
+
+TEST(FlowTable, ErasedKeysLeaveNoHoleBehindThem) {
+  Prng prng(7);
+  FlowTable t(64);
+  std::map<uint32_t, FlowIndex> known;
+  for (int step = 0; step < 20'000; ++step) {
+    const auto qpn = static_cast<uint32_t>(prng.below(128));
+    const auto it = known.find(qpn);
+    if (it != known.end()) {
+      EXPECT_EQ(t.find(key(qpn)), it->second);
+      EXPECT_TRUE(t.used(it->second));
+      t.erase(it->second);
+      known.erase(it);
+    } else if (const FlowIndex i = t.insert(key(qpn)); i == kNoFlow) {
+      EXPECT_EQ(known.size(), 64u);
+    } else {
+      known[qpn] = i;
+    }
+    EXPECT_EQ(t.size(), known.size());
+  }
+  for (uint32_t qpn = 0; qpn < 128; ++qpn) EXPECT_EQ(t.find(key(qpn)) != kNoFlow, known.contains(qpn));
 }
 
 std::string printed() {

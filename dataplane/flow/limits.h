@@ -39,6 +39,7 @@ struct Timing {
   Duration probe_interval = Duration::millis(10);
   Duration peer_timeout = Duration::millis(200);
   Duration idle_expiry = Duration::seconds(60);  ///< copies kept for a barrier that nobody lifts
+  Duration doubt_wait = Duration::seconds(5);    ///< longest time a sender may take to go back (C9)
   Duration custody_max_age = Duration::seconds(300);
 };
 

@@ -104,18 +104,30 @@ struct CustodyAck {
   uint64_t mark_echo = 0;  ///< newest SentMark
   AckTemplate form;        ///< how the receiver's ACKs look
 };
-/// The receiver killed the QP, or repair ended (0x63): both flows of the QP are poisoned (H12).
+/// The receiver killed the QP: both flows of it are poisoned (H12). gave_up: the receiver said nothing for too
+/// long (0x63); the source looks first whether its sender is acknowledged by another path (C9, C10).
 struct FlowFault {
   FlowId id;
   uint8_t syndrome;
+  bool gave_up;
 };
 struct FlowFaultAck {
   FlowId id;
 };
+/// seq rises with every REGISTER and UNREGISTER sent, repeats too: an old one that comes late changes nothing.
 struct RegisterQp {
   Registration reg;
+  uint64_t seq;
 };
 struct RegisterQpAck {
+  Registration reg;
+};
+/// The host fenced that QP: everything owned of it is destroyed before the answer (PROTOCOL 3).
+struct UnregisterQp {
+  Registration reg;
+  uint64_t seq;
+};
+struct UnregisterQpAck {
   Registration reg;
 };
 /// Rate the source may inject for one receiver; lost ones do not matter.
@@ -135,7 +147,7 @@ struct ProbeAck {
 
 using Message = std::variant<FlowOpen, FlowOpened, FlowBase, FlowBaseAck, FlowLifted, FlowLiftedAck, FlowClose,
                              FlowClosed, CloseMarker, SentMark, CustodyAck, FlowFault, FlowFaultAck, RegisterQp,
-                             RegisterQpAck, Budget, Probe, ProbeAck>;
+                             RegisterQpAck, UnregisterQp, UnregisterQpAck, Budget, Probe, ProbeAck>;
 
 /// True for what must travel in order with the packets (PROTOCOL 6, column "queue").
 inline bool in_data_queue(const Message& m) {

@@ -10,6 +10,7 @@
 #include "dataplane/flow/flow_table.h"
 #include "dataplane/shard/shard.h"
 #include "dataplane/source/cnp.h"
+#include "dataplane/source/fault.h"
 #include "dataplane/source/gate.h"
 
 namespace matchrdma {
@@ -20,9 +21,19 @@ struct FlowRecord {
   std::unique_ptr<SourceFlow> source;
   std::unique_ptr<DestinationFlow> destination;
   bool dirty = false;
+  Registration::End named;      ///< as the learner knew its sender
+  uint64_t registered_seq = 0;  ///< of the REGISTER that named it
 };
 
 struct Shard::Impl {
+  /// REGISTER or UNREGISTER, repeated until the peer answers.
+  struct Asked {
+    Registration reg;
+    bool unregister = false;
+    bool answered = false;
+    Instant retry_at;
+  };
+
   Impl(const ShardConfig& c, PacketPool& p);
 
   // shard.cc: the order of the stages.
@@ -33,7 +44,6 @@ struct Shard::Impl {
   void run_flow_timers(const RoleCtx& ctx);
   void settle_dirty(const RoleCtx& ctx);
   void arm(FlowIndex i, const RoleCtx& ctx);
-  void run_peer_timer(const RoleCtx& ctx);
 
   // packets.cc: what a packet is and whose it is.
   void on_packet(RxItem& item, const RoleCtx& ctx);
@@ -52,6 +62,11 @@ struct Shard::Impl {
   void source_answer_before_lift(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx);
   void open(SourceFlow& f, const RoleCtx& ctx);
 
+  // peer.cc: is it there, how far is it, what was asked of it.
+  void run_peer_timer(const RoleCtx& ctx);
+  void on_peer_lost(const RoleCtx& ctx);
+  Instant peer_deadline() const;
+
   // messages.cc: what the peer says.
   void on_message(const Message& m, const RoleCtx& ctx);
   template <typename M>
@@ -59,11 +74,19 @@ struct Shard::Impl {
   template <typename M>
   void to_destination(const M& m, const RoleCtx& ctx);
   void poison_qp(FlowIndex i, uint8_t syndrome, const RoleCtx& ctx);
+  void conclude(FlowIndex i, Verdict v, const RoleCtx& ctx);
 
   // registration.cc
-  bool learn(const Registration& reg, bool local_a);
+  bool learn(const Registration& reg, bool local_a, const RoleCtx& ctx);
   FlowIndex learn_flow(const Registration& reg, bool from_a, bool source_here);
   void open_started(const Registration& reg, const RoleCtx& ctx);
+  void unlearn(const Registration& reg, const RoleCtx& ctx);
+  bool ended(const Registration& reg, const RoleCtx& ctx);
+  void on_register(const RegisterQp& m, const RoleCtx& ctx);
+  void on_unregister(const UnregisterQp& m, const RoleCtx& ctx);
+  void answered(const Registration& reg, bool unregister, const RoleCtx& ctx);
+  void ask(const Registration& reg, bool unregister, const RoleCtx& ctx);
+  void say(Asked& a, const RoleCtx& ctx);
 
   FlowRecord* record(FlowIndex i) { return i == kNoFlow ? nullptr : &records[i]; }
   FlowIndex by_id(FlowId id) const {
@@ -87,18 +110,16 @@ struct Shard::Impl {
   CnpPort cnp_port;
   uint32_t next_flow_id = 0;
 
-  struct Pending {
-    Registration reg;
-    bool answered = false;
-    Instant retry_at;
-  };
-  std::vector<Pending> registrations;
+  std::vector<Asked> asked;
+  uint64_t ask_seq = 0;
+  uint64_t unregistered_seq = 0;  ///< newest UNREGISTER of the peer: an older REGISTER is stale
 
   // The peer.
   Duration rtt;
   std::array<Duration, 16> rtt_window{};
   uint32_t rtt_count = 0;
   Instant last_heard = Instant::never();  ///< never: nothing was heard yet
+  bool peer_lost = false;
   Instant next_probe = Instant::never();
   Instant last_run;
 };

@@ -1,6 +1,7 @@
 // What the peer says, to the flow it means. A message of another flow id or generation changes nothing.
 #include <algorithm>
 
+#include "dataplane/destination/repair.h"
 #include "dataplane/destination/report.h"
 #include "dataplane/destination/session.h"
 #include "dataplane/destination/settle.h"
@@ -81,6 +82,24 @@ void Shard::Impl::poison_qp(FlowIndex i, uint8_t syndrome, const RoleCtx& ctx) {
   }
 }
 
+// How the doubt about a silent receiver ends (C9, C10). A failed QP has failed both ways, and the far proxy
+// gave up without telling its own host.
+void Shard::Impl::conclude(FlowIndex i, Verdict v, const RoleCtx& ctx) {
+  SourceFlow& f = *records[i].source;
+  if (v == Verdict::kElsewhere) {
+    ++n.rehash_events;
+    leave_alone(f, gate, ctx);
+  } else if (v == Verdict::kFailed) {
+    poison_qp(i, f.fault_syndrome, ctx);
+    FlowRecord* back = record(records[i].reverse);
+    if (back != nullptr && back->destination && back->destination->state == DestState::kPoisoned) {
+      matchrdma::fault(*back->destination, f.fault_syndrome, egress, ctx);
+      touch(records[i].reverse);
+    }
+  }
+  touch(i);
+}
+
 void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
   const auto open = [&](const FlowOpen& m) {
     const FlowIndex i = table.find(m.key);
@@ -113,8 +132,14 @@ void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
   const auto fault = [&](const FlowFault& m) {
     ctx.out->message(FlowFaultAck{m.id});
     const FlowIndex i = by_id(m.id);
-    if (FlowRecord* r = record(i); r != nullptr && r->source && r->source->id == m.id)
+    FlowRecord* r = record(i);
+    if (r == nullptr || !r->source || r->source->id != m.id) return;
+    if (!m.gave_up) {
       poison_qp(i, m.syndrome, ctx);
+    } else if (r->source->state == FlowState::kActive) {
+      doubt(*r->source, m.syndrome, gate, ctx);
+      touch(i);
+    }
   };
   const auto probe_ack = [&](const ProbeAck& m) {
     const Duration sample = (ctx.now - m.t1) - (m.t3 - m.t2);
@@ -132,21 +157,10 @@ void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
                    ctx.out->message(ProbeAck{m.t1, ctx.now, ctx.now});
                  },
                  [&](const Budget& m) { gate.set_budget(m.group, m.rate, ctx); },
-                 [&](const RegisterQp& m) {
-                   // What is `a` here was `a` there; the peer's LAN is not ours, so its side is told by who
-                   // asks.
-                   if (learn(m.reg, false)) {
-                     ctx.out->message(RegisterQpAck{m.reg});
-                     open_started(m.reg, ctx);
-                   }
-                 },
-                 [&](const RegisterQpAck& m) {
-                   for (Pending& p : registrations) {
-                     if (!(p.reg == m.reg) || p.answered) continue;
-                     p.answered = true;
-                     open_started(m.reg, ctx);
-                   }
-                 },
+                 [&](const RegisterQp& m) { on_register(m, ctx); },
+                 [&](const UnregisterQp& m) { on_unregister(m, ctx); },
+                 [&](const RegisterQpAck& m) { answered(m.reg, false, ctx); },
+                 [&](const UnregisterQpAck& m) { answered(m.reg, true, ctx); },
                  [&](const FlowOpened& m) { to_source(m, ctx); },
                  [&](const FlowBaseAck& m) { to_source(m, ctx); },
                  [&](const FlowLiftedAck& m) { to_source(m, ctx); },

@@ -1,6 +1,10 @@
 // Learner 3 of PROTOCOL 3: an orchestrator or the host library names a QP pair.
+#include <algorithm>
+
+#include "dataplane/destination/settle.h"
 #include "dataplane/shard/impl.h"
 #include "dataplane/source/activate.h"
+#include "dataplane/source/custody.h"
 
 namespace matchrdma {
 namespace {
@@ -17,14 +21,25 @@ FlowKey key_of(const Registration& r, bool from_a) {
   return {from.ip, to.ip, to.qpn, r.vlan_outer, r.vlan_inner, r.port_pair};
 }
 
+// On the wire a registration names the end of whoever says it first, so that the peer knows its side.
+Registration own_end_first(const Registration& reg, bool local_a) {
+  Registration mine = reg;
+  if (!local_a) std::swap(mine.a, mine.b);
+  return mine;
+}
+
 }  // namespace
 
 FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool source_here) {
   const FlowKey key = key_of(reg, from_a);
   const Registration::End& from = from_a ? reg.a : reg.b;
+  const bool known = table.find(key) != kNoFlow;
   const FlowIndex i = table.insert(key);
-  if (i == kNoFlow || i < records.size()) return i;
-  FlowRecord& r = records.emplace_back();
+  if (i == kNoFlow || known) return i;
+  if (i == records.size()) records.emplace_back();
+  FlowRecord& r = records[i];
+  r.named = from;
+  r.registered_seq = 0;
   if (source_here) {
     r.source = std::make_unique<SourceFlow>(source_pools);
     SourceFlow& f = *r.source;
@@ -48,15 +63,13 @@ FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool sou
   return i;
 }
 
-bool Shard::Impl::learn(const Registration& reg, bool local_a) {
+bool Shard::Impl::learn(const Registration& reg, bool local_a, const RoleCtx& ctx) {
   if (!plausible(reg)) return false;
   for (const bool from_a : {true, false}) {
-    const FlowIndex known = table.find(key_of(reg, from_a));
-    if (known == kNoFlow) continue;
-    const FlowRecord& r = records[known];
-    const Qpn sender = r.source ? r.source->sender_qpn : r.destination->sender_qpn;
-    const bool same_side = (r.source != nullptr) == (from_a == local_a);
-    if (sender != (from_a ? reg.a : reg.b).qpn || !same_side) return false;
+    const FlowRecord* r = record(table.find(key_of(reg, from_a)));
+    if (r == nullptr) continue;
+    const bool same_side = (r->source != nullptr) == (from_a == local_a);
+    if (r->named.qpn != (from_a ? reg.a : reg.b).qpn || !same_side) return false;
   }
   if (table.size() + 2 > config.limits.max_flows && table.find(key_of(reg, true)) == kNoFlow) {
     n.reasons.add(Reason::kFlowLimit);
@@ -66,6 +79,16 @@ bool Shard::Impl::learn(const Registration& reg, bool local_a) {
   const FlowIndex ba = learn_flow(reg, false, !local_a);
   records[ab].reverse = ba;
   records[ba].reverse = ab;
+  for (const bool from_a : {true, false}) {
+    FlowRecord& r = records[from_a ? ab : ba];
+    const Registration::End& from = from_a ? reg.a : reg.b;
+    if (r.named == from) continue;
+    // Another starting PSN under the same names: the QP was reset, and its old life ends here (C4).
+    r.named = from;
+    if (!r.source) continue;
+    new_generation(*r.source, true, gate, ctx);
+    touch(r.source->index);
+  }
   return true;
 }
 
@@ -79,24 +102,120 @@ void Shard::Impl::open_started(const Registration& reg, const RoleCtx& ctx) {
   }
 }
 
-bool Shard::register_qp(const Registration& reg, bool local_a, Instant now, Outbox& out) {
-  // A registration always names the caller's own end first on the wire, so that the peer knows its side.
-  Registration mine = reg;
-  if (!local_a) std::swap(mine.a, mine.b);
-  const RoleCtx ctx = impl_->context(now, out);
-  if (!impl_->learn(mine, true)) return false;
-  for (const Impl::Pending& p : impl_->registrations) {
-    if (p.reg == mine) return true;
+void Shard::Impl::unlearn(const Registration& reg, const RoleCtx& ctx) {
+  for (const bool from_a : {true, false}) {
+    const FlowIndex i = table.find(key_of(reg, from_a));
+    if (i == kNoFlow) continue;
+    FlowRecord& r = records[i];
+    if (r.source) {
+      discard_owned(*r.source, gate, ctx);
+      ids.erase(r.source->id.v);
+      r.source.reset();
+    } else {
+      discard_held(*r.destination, egress, ctx);
+      ids.erase(r.destination->id.v);
+      r.destination.reset();
+    }
+    r.reverse = kNoFlow;
+    timers.set(i, Instant::never());
+    table.erase(i);
   }
-  impl_->registrations.push_back({mine, false, now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min});
-  out.message(RegisterQp{mine});
+}
+
+// What the local source owns of the pair is destroyed, at the far side too. True when the far side has
+// answered: nothing of the old life is on the span any more.
+bool Shard::Impl::ended(const Registration& reg, const RoleCtx& ctx) {
+  for (const bool from_a : {true, false}) {
+    FlowRecord* r = record(table.find(key_of(reg, from_a)));
+    if (r == nullptr || !r->source) continue;
+    SourceFlow& f = *r->source;
+    if (f.completion != Completion::kTransparent) {
+      f.completion = Completion::kTransparent;  // what still comes passes
+      end_for_good(f, gate, ctx);
+      touch(f.index);
+    }
+    if (f.state == FlowState::kClosing) return false;
+  }
+  return true;
+}
+
+// What is `a` here was `a` there: whoever asks names its own end first.
+void Shard::Impl::on_register(const RegisterQp& m, const RoleCtx& ctx) {
+  const FlowRecord* known = record(table.find(key_of(m.reg, true)));
+  const uint64_t newest = std::max(unregistered_seq, known == nullptr ? 0 : known->registered_seq);
+  if (m.seq < newest || !learn(m.reg, false, ctx)) return;
+  for (const bool from_a : {true, false}) records[table.find(key_of(m.reg, from_a))].registered_seq = m.seq;
+  ctx.out->message(RegisterQpAck{m.reg});
+  open_started(m.reg, ctx);
+}
+
+void Shard::Impl::on_unregister(const UnregisterQp& m, const RoleCtx& ctx) {
+  const FlowRecord* r = record(table.find(key_of(m.reg, true)));
+  if (r != nullptr && r->registered_seq > m.seq) return;
+  if (!ended(m.reg, ctx)) return;  // answered when asked again
+  unregistered_seq = std::max(unregistered_seq, m.seq);
+  unlearn(m.reg, ctx);
+  ctx.out->message(UnregisterQpAck{m.reg});
+}
+
+void Shard::Impl::answered(const Registration& reg, bool unregister, const RoleCtx& ctx) {
+  for (Asked& a : asked) {
+    if (!(a.reg == reg) || a.unregister != unregister || a.answered) continue;
+    a.answered = true;
+    if (unregister) {
+      unlearn(reg, ctx);
+    } else {
+      open_started(reg, ctx);
+    }
+  }
+  std::erase_if(asked, [](const Asked& a) { return a.answered && a.unregister; });
+}
+
+void Shard::Impl::ask(const Registration& reg, bool unregister, const RoleCtx& ctx) {
+  std::erase_if(asked, [&](const Asked& a) {
+    return key_of(a.reg, true) == key_of(reg, true) && key_of(a.reg, false) == key_of(reg, false);
+  });
+  asked.push_back({reg, unregister, false, {}});
+  say(asked.back(), ctx);
+}
+
+void Shard::Impl::say(Asked& a, const RoleCtx& ctx) {
+  a.retry_at = ctx.now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min;
+  if (a.unregister && !ended(a.reg, ctx)) return;  // its FLOW_CLOSE is repeated meanwhile
+  if (a.unregister) {
+    ctx.out->message(UnregisterQp{a.reg, ++ask_seq});
+  } else {
+    ctx.out->message(RegisterQp{a.reg, ++ask_seq});
+  }
+}
+
+bool Shard::register_qp(const Registration& reg, bool local_a, Instant now, Outbox& out) {
+  const Registration mine = own_end_first(reg, local_a);
+  const RoleCtx ctx = impl_->context(now, out);
+  if (!unregistered(mine) || !impl_->learn(mine, true, ctx)) return false;
+  for (const Impl::Asked& a : impl_->asked) {
+    if (a.reg == mine) return true;
+  }
+  impl_->ask(mine, false, ctx);
+  return true;
+}
+
+void Shard::unregister_qp(const Registration& reg, bool local_a, Instant now, Outbox& out) {
+  const Registration mine = own_end_first(reg, local_a);
+  const RoleCtx ctx = impl_->context(now, out);
+  impl_->ask(mine, true, ctx);
+}
+
+bool Shard::unregistered(const Registration& reg) const {
+  for (const Impl::Asked& a : impl_->asked) {
+    if (a.unregister && (a.reg == reg || a.reg == own_end_first(reg, false))) return false;
+  }
   return true;
 }
 
 bool Shard::registered(const Registration& reg) const {
   for (const bool swapped : {false, true}) {
-    Registration mine = reg;
-    if (swapped) std::swap(mine.a, mine.b);
+    const Registration mine = own_end_first(reg, !swapped);
     for (const bool from_a : {true, false}) {
       const FlowIndex i = impl_->table.find(key_of(mine, from_a));
       if (i == kNoFlow) return false;
@@ -106,8 +225,8 @@ bool Shard::registered(const Registration& reg) const {
         return false;
       }
     }
-    for (const Impl::Pending& p : impl_->registrations) {
-      if (p.reg == mine && !p.answered) return false;
+    for (const Impl::Asked& a : impl_->asked) {
+      if (a.reg == mine && (!a.answered || a.unregister)) return false;
     }
   }
   return true;

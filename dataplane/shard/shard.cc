@@ -74,7 +74,10 @@ void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> mes
                            Outbox& out) {
   MRDMA_CHECK(now >= last_run);
   last_run = now;
-  if (!messages.empty()) last_heard = now;
+  if (!messages.empty()) {
+    last_heard = now;
+    peer_lost = false;
+  }
   const RoleCtx ctx = context(now, out);
   for (const Message& m : messages) on_message(m, ctx);
   for (RxItem& item : burst) on_packet(item, ctx);
@@ -99,8 +102,9 @@ void Shard::Impl::run_flow_timers(const RoleCtx& ctx) {
       if (r.source->state == FlowState::kBarrier && barrier_expiry(*r.source, ctx) <= ctx.now) {
         forget_base(*r.source, gate, ctx);
       }
+      if (r.source->state == FlowState::kDoubted) conclude(i, judge(*r.source, ctx.now), ctx);
       run_handshake_timer(*r.source, ctx);
-    } else {
+    } else if (r.destination) {
       run_repair_timers(*r.destination, egress, ctx);
       run_report_timer(*r.destination, ctx);
       run_session_timer(*r.destination, ctx);
@@ -119,12 +123,12 @@ void Shard::Impl::settle_dirty(const RoleCtx& ctx) {
     if (r.source) {
       settle_acks(*r.source, ctx);
       finish_drain(*r.source, gate, ctx);
-    } else {
+    } else if (r.destination) {
       run_report_timer(*r.destination, ctx);
       // A receiver that failed its QP sends nothing more either: both flows end (H12).
       FlowRecord* back = record(r.reverse);
-      if (r.destination->state == DestState::kPoisoned && back != nullptr && back->source &&
-          back->source->state != FlowState::kPoisoned) {
+      if (r.destination->state == DestState::kPoisoned && !r.destination->gave_up && back != nullptr &&
+          back->source && back->source->state != FlowState::kPoisoned) {
         poison(*back->source, r.destination->fault_syndrome, gate, ctx);
         touch(r.reverse);
       }
@@ -140,34 +144,20 @@ void Shard::Impl::arm(FlowIndex i, const RoleCtx& ctx) {
   if (r.source) {
     at = r.source->retry_at;
     if (r.source->state == FlowState::kBarrier) at = earlier(at, barrier_expiry(*r.source, ctx));
+    if (r.source->state == FlowState::kDoubted) at = earlier(at, r.source->doubt_ends);
     if (r.source->state == FlowState::kActive) {
       at = earlier(at, earlier(accept_deadline(*r.source, ctx), repair_deadline(*r.source, ctx)));
     }
-  } else {
+  } else if (r.destination) {
     at = earlier(earlier(repair_deadline(*r.destination, ctx), report_deadline(*r.destination, ctx)),
                  session_deadline(*r.destination, ctx));
   }
   timers.set(i, at);
 }
 
-void Shard::Impl::run_peer_timer(const RoleCtx& ctx) {
-  for (Pending& p : registrations) {
-    if (p.answered || p.retry_at > ctx.now) continue;
-    ctx.out->message(RegisterQp{p.reg});
-    p.retry_at = ctx.now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min;
-  }
-  if (records.empty()) return;
-  if (!next_probe.is_never() && next_probe > ctx.now) return;
-  ctx.out->message(Probe{ctx.now});
-  next_probe = ctx.now + ctx.timing->probe_interval;
-}
-
 Instant Shard::Impl::next_wakeup() const {
-  Instant at = earlier(earlier(timers.earliest(), gate.next_deadline()), egress.next_deadline());
-  for (const Pending& p : registrations) {
-    if (!p.answered) at = earlier(at, p.retry_at);
-  }
-  return earlier(at, next_probe);
+  return earlier(earlier(timers.earliest(), peer_deadline()),
+                 earlier(gate.next_deadline(), egress.next_deadline()));
 }
 
 Shard::Shard(const ShardConfig& config, PacketPool& pool) : impl_(std::make_unique<Impl>(config, pool)) {}
@@ -187,7 +177,7 @@ bool Shard::busy() const {
       const bool promised = f.state != FlowState::kBasing && f.state != FlowState::kBarrier;
       if ((promised && f.owns()) || !f.passing.empty() || !f.gap.empty()) return true;
       if (f.state == FlowState::kClosing || (f.state == FlowState::kActive && !f.lifted_answered)) return true;
-    } else {
+    } else if (r.destination) {
       const DestinationFlow& f = *r.destination;
       const bool promised = f.state != DestState::kTracking;
       if ((promised && !f.ring.empty()) || !f.beyond.empty() || f.state == DestState::kClosing) return true;
@@ -211,9 +201,11 @@ std::vector<FlowView> Shard::flows() const {
     if (r.source) {
       const SourceFlow& f = *r.source;
       v = {f.key, f.sender_qpn, true, state_name(f.state), f.base, f.epsn, f.confirmed_end, f.window.size()};
-    } else {
+    } else if (r.destination) {
       const DestinationFlow& f = *r.destination;
       v = {f.key, f.sender_qpn, false, kDest[static_cast<size_t>(f.state)], f.base, f.expected, f.acked_end, 0};
+    } else {
+      continue;
     }
     out.push_back(v);
   }

@@ -49,6 +49,12 @@ class Shard {
   /// True when REGISTER was answered by the peer and every flow with a starting PSN is active at its source.
   bool registered(const Registration& reg) const;
 
+  /// Admin: the host has fenced that QP. What both proxies own of it is destroyed and the pair forgotten; the
+  /// peer is told (UNREGISTER). Idempotent.
+  void unregister_qp(const Registration& reg, bool local_a, Instant now, Outbox& out);
+  /// True when no UNREGISTER of this pair waits for the peer's answer.
+  bool unregistered(const Registration& reg) const;
+
   /// Anything owned, held, withheld or waiting for an answer of the peer: virtual hosts run on until it is
   /// false.
   bool busy() const;

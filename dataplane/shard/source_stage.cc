@@ -63,6 +63,14 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
         forward_outside(req, Cause::kForward, std::move(packet), ctx);
       }
       return;
+    case FlowState::kDoubted:
+      n.reasons.add(Reason::kDoubted);
+      if (const Verdict v = on_request_doubted(f, req, ctx); v != Verdict::kOpen) {
+        conclude(f.index, v, ctx);
+      } else {
+        forward_outside(req, Cause::kForward, std::move(packet), ctx);
+      }
+      return;
     case FlowState::kPoisoned:
       n.reasons.add(Reason::kPoisoned);
       on_request_poisoned(f, req, ctx);
@@ -80,10 +88,6 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
     n.reasons.add(Reason::kReadRange);
     drain(f);
     keep_until_closed(f, std::move(packet), ctx);
-    return;
-  }
-  if (!ctx.peer_up) {
-    n.reasons.add(Reason::kPeerDown);
     return;
   }
   on_congestion_mark(f, req, packet, cnp_port, ctx);

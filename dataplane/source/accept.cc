@@ -10,6 +10,8 @@
 namespace matchrdma {
 namespace {
 
+constexpr Seq kLostHead = 64;  ///< PSNs that a LAN may lose at the head of a burst, again and again
+
 // A packet that we chose not to take is met with silence until the sender returns to it (H5): a NAK would make
 // it resend what we cannot take either, and ACKs above it would lose it.
 Accepted refuse(SourceFlow& f, Seq psn, Reason why, const RoleCtx& ctx) {
@@ -121,21 +123,34 @@ Accepted keep_behind_gap(SourceFlow& f, Seq psn, PacketRef& packet, const RoleCt
   return Accepted::kTaken;
 }
 
+// A sender goes back to our last ACK at the latest. One that begins three times in a row at the same message,
+// far above what it would have to resend first, knows nothing of it: its QP was reset (C4). Near to epsn the
+// head of an old burst may have been lost as often (docs/decisions/0007).
+bool lives_anew(SourceFlow& f, const Frame& req, Seq psn) {
+  if (psn - f.epsn <= kLostHead || !req.info().starts_message()) return false;
+  f.jumps = psn == f.jumped_to ? f.jumps + 1 : 0;
+  f.jumped_to = psn;
+  return f.jumps >= 3;
+}
+
 }  // namespace
 
 Accepted accept_request(SourceFlow& f, const Frame& req, PacketRef& packet, Gate& gate, const RoleCtx& ctx) {
   const Seq psn = unwrap24(req.psn().v, f.epsn);
-  if (psn < f.epsn) {
-    note_went_back(f, psn, ctx);
-  } else {
-    f.last_request = ctx.now;
-  }
+  if (!ctx.peer_up) return refuse(f, std::max(psn, f.epsn), Reason::kPeerDown, ctx);
+  const bool paused = f.last_request + kRetransmissionPause <= ctx.now;
+  f.last_request = ctx.now;
+  if (psn <= f.epsn) f.jumped_to = -1;
+  if (psn < f.epsn && paused) note_went_back(f, psn);
   if (psn < f.base) {
     ctx.n->reasons.add(Reason::kBelowBase);
     return Accepted::kForward;
   }
   if (psn < f.epsn) return on_duplicate(f, req, psn, packet, gate, ctx);
-  if (psn > f.epsn) return keep_behind_gap(f, psn, packet, ctx);
+  if (psn > f.epsn) {
+    if (paused && lives_anew(f, req, psn)) return Accepted::kNewGeneration;
+    return keep_behind_gap(f, psn, packet, ctx);
+  }
   if (f.chosen_drop >= 0) f.chosen_drop = -1;
   if (!take_to_gate(f, req, packet, gate, ctx)) return Accepted::kTaken;
   close_gap_if_filled(f, gate, ctx);

@@ -115,15 +115,26 @@ void on_real_ack_before_lift(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx
   if (f.state == FlowState::kBarrier && end >= f.base) lift(f, end, msn, ctx);
 }
 
-void forget_base(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
-  f.no_base_below = f.seen_end;
+void start_over(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
   f.closing_keeps = f.close_whole_qp = false;
   f.has_start = false;
   begin_close(f, FlowEvent::kForget, gate, ctx);
 }
 
+void forget_base(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
+  f.no_base_below = f.seen_end;
+  start_over(f, gate, ctx);
+}
+
+void leave_alone(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
+  f.closing_keeps = f.close_whole_qp = false;
+  f.drained = true;
+  begin_close(f, FlowEvent::kGiveUp, gate, ctx);
+}
+
 void new_generation(SourceFlow& f, bool whole_qp, Gate& gate, const RoleCtx& ctx) {
   ++ctx.n->generations;
+  f.reads.clear();
   f.has_start = false;
   f.seen = false;
   f.no_base_below = 0;
@@ -134,6 +145,13 @@ void new_generation(SourceFlow& f, bool whole_qp, Gate& gate, const RoleCtx& ctx
   }
   f.closing_keeps = true;
   f.close_whole_qp = whole_qp;
+  begin_close(f, FlowEvent::kNewGeneration, gate, ctx);
+}
+
+void end_for_good(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
+  f.reads.clear();
+  if (f.state == FlowState::kPaired || f.state == FlowState::kTransparent) return;
+  f.closing_keeps = f.close_whole_qp = false;
   begin_close(f, FlowEvent::kNewGeneration, gate, ctx);
 }
 
@@ -199,39 +217,6 @@ void run_handshake_timer(SourceFlow& f, const RoleCtx& ctx) {
       return;
   }
   say_again_later(f, ctx);
-}
-
-void on_request_poisoned(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
-  const Seq psn = unwrap24(req.psn().v, f.fault_psn);
-  // A sender that goes back shows its oldest outstanding PSN, better than we can know it: it may have taken a
-  // response that we did not count.
-  if (psn <= f.fault_last_seen) f.fault_psn = psn;
-  f.fault_last_seen = psn;
-  give_fault_nak(f, ctx);
-}
-
-void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
-  if (f.state == FlowState::kPoisoned) return;
-  ++ctx.n->faults;
-  // The oldest PSN the sender has outstanding; inside a READ its next expected response, so that the fault
-  // never stands in the middle of a response stream.
-  f.fault_psn = f.acked_end;
-  for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
-    if (f.reads[i].complete()) continue;
-    if (f.fault_psn >= f.reads[i].begin) f.fault_psn = f.reads[i].next_response;
-    break;
-  }
-  f.fault_syndrome = syndrome;
-  f.fault_last_seen = f.seen_end;
-  const bool outstanding = f.tracked() && std::max(f.epsn, f.seen_end) > f.fault_psn;
-  discard_owned(f, gate, ctx);
-  f.fire(FlowEvent::kFault);
-  f.retry_at = Instant::never();
-  if (outstanding) {
-    give_fault_nak(f, ctx);
-  } else {
-    ++ctx.n->idle_fault_events;
-  }
 }
 
 }  // namespace matchrdma

@@ -28,9 +28,11 @@ void finish_drain(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
 void on_closed(SourceFlow& f, const RoleCtx& ctx);
 /// Repeats what was not answered.
 void run_handshake_timer(SourceFlow& f, const RoleCtx& ctx);
-/// The QP was failed by the receiver or by the destination's repair (H12).
-/// A request of the sender on a failed QP: it is told again until it stops.
-void on_request_poisoned(SourceFlow& f, const Frame& req, const RoleCtx& ctx);
-void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx);
+/// The peer was lost or came back without its state: base is forgotten, what comes passes meanwhile.
+void start_over(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
+/// The host has fenced its QP: what is owned is destroyed at both ends.
+void end_for_good(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
+/// The sender is acknowledged by another path: what is owned is dropped, the flow becomes transparent.
+void leave_alone(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
 
 }  // namespace matchrdma

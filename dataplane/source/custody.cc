@@ -16,12 +16,28 @@ void remember_confirmed(SourceFlow& f, const Owned& o, const RoleCtx& ctx) {
   }
 }
 
-void forget_front(SourceFlow& f, const RoleCtx& ctx) {
-  Owned& o = f.window.front();
+void uncount(SourceFlow& f, const Owned& o, const RoleCtx& ctx) {
   if (o.has(Owned::kResend)) --f.resend_pending;
   f.owned_bytes -= o.packet->size;
   ctx.n->custody_bytes -= o.packet->size;
+}
+
+void forget_front(SourceFlow& f, const RoleCtx& ctx) {
+  uncount(f, f.window.front(), ctx);
   f.window.pop_front();
+}
+
+void uncount_gated(SourceFlow& f, uint64_t bytes, const RoleCtx& ctx) {
+  if (f.group != nullptr) f.group->backlog_bytes -= bytes;
+  ctx.n->gate_bytes -= bytes;
+  f.gate_bytes -= bytes;
+}
+
+void forget_gap(SourceFlow& f) {
+  f.gap.clear();
+  f.gap_since = Instant::never();
+  f.gap_nak_due = f.gap_nak_sent = false;
+  f.chosen_drop = -1;
 }
 
 bool received(const CustodyAck& a, Seq psn) {
@@ -186,21 +202,36 @@ Instant repair_deadline(const SourceFlow& f, const RoleCtx& ctx) {
   return earlier(mark_deadline(f, ctx), rto);
 }
 
+void discard_unacknowledged(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
+  gate.remove(f);
+  forget_gap(f);
+  f.passing.clear();
+  while (!f.window.empty() && f.window.back().psn >= f.acked_end && !f.window.back().has(Owned::kReadClass)) {
+    const Owned& o = f.window.back();
+    if (f.window.end() > f.admit_index) uncount_gated(f, o.packet->size, ctx);
+    uncount(f, o, ctx);
+    f.epsn = o.psn;
+    f.window.pop_back();
+  }
+  f.admit_index = std::min(f.admit_index, f.window.end());
+  f.admitted_end = std::min(f.admitted_end, f.epsn);
+  f.released_end = std::min(f.released_end, f.epsn);
+  f.ack_wanted_end = std::min(f.ack_wanted_end, f.epsn);
+  f.messages = f.window.empty() ? f.messages_confirmed : f.window.back().messages_end;
+  // Indices are given out again.
+  f.fence_index = f.resend_scan = f.window.begin();
+  gate.offer(f, ctx);
+}
+
 void discard_owned(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
   gate.remove(f);
-  if (f.group != nullptr) f.group->backlog_bytes -= f.gate_bytes;
-  ctx.n->gate_bytes -= f.gate_bytes;
-  f.gate_bytes = 0;
+  uncount_gated(f, f.gate_bytes, ctx);
   ctx.n->poisoned_discarded += f.window.size();
   while (!f.window.empty()) forget_front(f, ctx);
   f.resend_pending = 0;
   f.passing.clear();
-  f.reads.clear();
   f.confirmed.clear();
-  f.gap.clear();
-  f.gap_since = Instant::never();
-  f.gap_nak_due = f.gap_nak_sent = false;
-  f.chosen_drop = -1;
+  forget_gap(f);
   f.admit_index = f.window.end();
   f.rto_at = Instant::never();
 }

@@ -21,7 +21,10 @@ void resend_from(SourceFlow& f, Seq psn, Gate& gate, const RoleCtx& ctx);
 void run_repair_timers(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
 /// When run_repair_timers has something to do.
 Instant repair_deadline(const SourceFlow& f, const RoleCtx& ctx);
-/// Forgets every owned packet, the gate's included (poisoning, a new generation).
+/// The peer is silent: what was never acknowledged is discarded from the newest back, and the sender resends it
+/// (PROTOCOL 8, span down). A READ-class request stays, its responses may be under way.
+void discard_unacknowledged(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
+/// Forgets every owned packet, the gate's included. Fences stay: the sender still waits for those responses.
 void discard_owned(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
 
 }  // namespace matchrdma

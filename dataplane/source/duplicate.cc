@@ -12,8 +12,6 @@ namespace {
 
 enum class Same : uint8_t { kEqual, kPayloadDiffers, kHeaderDiffers };
 
-bool starts_message(const Frame& req) { return req.info().first || req.info().only || req.info().read_class; }
-
 Same compare(uint32_t header_hash, uint32_t payload_crc, const Frame& req) {
   if (request_hash(req) != header_hash) return Same::kHeaderDiffers;
   return crc32(0, req.payload()) == payload_crc ? Same::kEqual : Same::kPayloadDiffers;
@@ -60,7 +58,7 @@ Accepted on_owned(SourceFlow& f, const Frame& req, uint64_t i, const RoleCtx& ct
     case Same::kHeaderDiffers:
       break;
   }
-  if (starts_message(req)) return Accepted::kNewGeneration;
+  if (req.info().starts_message()) return Accepted::kNewGeneration;
   ctx.n->reasons.add(Reason::kPayloadDiffers);
   return Accepted::kTaken;
 }
@@ -86,7 +84,7 @@ Accepted on_confirmed(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packe
         answer_again(f, req, Reason::kDuplicateConfirmed, ctx);
         return Accepted::kTaken;
       case Same::kHeaderDiffers:
-        if (starts_message(req)) return Accepted::kNewGeneration;
+        if (req.info().starts_message()) return Accepted::kNewGeneration;
         break;
       case Same::kPayloadDiffers:
         return pass_behind(f, packet, Cause::kDuplicateForwarded, gate, ctx);

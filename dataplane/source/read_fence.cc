@@ -36,8 +36,6 @@ bool drop_oldest_complete(SourceFlow& f) {
   return true;
 }
 
-constexpr Duration kRetransmissionPause = Duration::millis(1);
-
 }  // namespace
 
 bool add_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx& ctx) {
@@ -65,10 +63,7 @@ ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns) {
   return ReadCopy::kUnknown;
 }
 
-void note_went_back(SourceFlow& f, Seq psn, const RoleCtx& ctx) {
-  const bool paused = f.last_request + kRetransmissionPause <= ctx.now;
-  f.last_request = ctx.now;
-  if (!paused) return;
+void note_went_back(SourceFlow& f, Seq psn) {
   // A requester that timed out starts at its oldest unanswered PSN. Twice the same start: not the rest of a
   // burst whose head was lost on the LAN.
   const bool twice = f.went_back_to == psn;

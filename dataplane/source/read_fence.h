@@ -20,10 +20,10 @@ enum class ReadCopy : uint8_t {
 };
 ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns);
 
-/// A request below epsn. A sender whose retransmission starts above a READ has all its responses, whatever we
-/// counted: the LAN may have put them in order, or the responses of a repeated READ that it no longer needed
-/// were lost.
-void note_went_back(SourceFlow& f, Seq psn, const RoleCtx& ctx);
+/// A request below epsn after a pause. A sender whose retransmission starts above a READ has all its responses,
+/// whatever we counted: the LAN may have put them in order, or the responses of a repeated READ that it no
+/// longer needed were lost.
+void note_went_back(SourceFlow& f, Seq psn);
 
 /// A response with right ICRC passed to the sender. Counts it if it is the next expected one (H7); true when it
 /// completes its request.

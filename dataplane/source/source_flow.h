@@ -57,6 +57,9 @@ struct Passing {
 /// start for what was seen before base and for a base that registration names.
 inline constexpr Seq kFirstEpoch = Seq{1} << 32;
 
+/// A sender that was silent for so long and sends again has timed out or begins anew.
+inline constexpr Duration kRetransmissionPause = Duration::millis(1);
+
 struct BudgetGroup;
 
 struct SourceFlow {
@@ -126,6 +129,8 @@ struct SourceFlow {
 
   Instant last_request{-1'000'000'000'000};  ///< newest request from the LAN
   Seq went_back_to = -1;                     ///< where the last retransmission after a pause started
+  Seq jumped_to = -1;                        ///< the same above epsn: does the QP live anew? (C4)
+  uint32_t jumps = 0;                        ///< retransmissions in a row that started at jumped_to
 
   // LAN gap.
   Instant gap_since = Instant::never();
@@ -167,6 +172,8 @@ struct SourceFlow {
   uint8_t fault_syndrome = 0;
   Seq fault_psn = 0, fault_last_seen = 0;
   bool fault_told = false;
+  Instant doubt_ends = Instant::never();
+  Instant moved_on{-1'000'000'000'000};  ///< doubted: newest request beyond everything we acknowledged
 
   // CNP.
   Instant last_cnp = Instant{-1'000'000'000'000};

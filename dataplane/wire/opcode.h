@@ -34,6 +34,7 @@ struct OpcodeInfo {
   bool deth = false, reth = false, aeth = false, atomic_eth = false, atomic_ack_eth = false, imm = false,
        ieth = false, feth = false;
   uint8_t ext_len = 0;  ///< sum of the extension headers
+  bool starts_message() const { return first || only || read_class; }
   bool ends_message() const { return last || only; }
 };
 

@@ -52,7 +52,7 @@ PairRig::PairRig(const RigOptions& o) : PairRig(o, std::make_unique<model::Packe
 PairRig::PairRig(const RigOptions& o, std::unique_ptr<model::PacketArena> arena)
     : arena_(std::move(arena)), a(config(o, 1), *arena_), b(config(o, 2), *arena_), o_(o) {}
 
-void PairRig::connect(const Ends& e) {
+Registration PairRig::registration(const Ends& e) const {
   Registration r;
   r.a = {ip(1), e.a, o_.fresh, Psn{e.start_a}, 0};
   r.b = {ip(2), e.b, o_.fresh, Psn{e.start_b}, 0};
@@ -60,8 +60,23 @@ void PairRig::connect(const Ends& e) {
   r.path_mtu = o_.path_mtu;
   r.completion = o_.completion;
   r.credits = o_.credits;
-  ASSERT_TRUE(a.shard.register_qp(r, true, now_, a.out));
+  return r;
+}
+
+bool PairRig::register_at_a(const Registration& r) {
+  const bool ok = a.shard.register_qp(r, true, now_, a.out);
   collect(a);
+  return ok;
+}
+
+void PairRig::unregister_at_a(const Registration& r) {
+  a.shard.unregister_qp(r, true, now_, a.out);
+  collect(a);
+}
+
+void PairRig::connect(const Ends& e) {
+  const Registration r = registration(e);
+  ASSERT_TRUE(register_at_a(r));
   run(Duration::millis(1));
   ASSERT_TRUE(a.shard.registered(r));
   ASSERT_TRUE(b.shard.registered(r));

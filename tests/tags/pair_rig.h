@@ -58,6 +58,10 @@ class PairRig {
   /// Registers the pair and carries what the proxies say; fresh flows are active afterwards and all queues
   /// empty.
   void connect(const Ends& e = {});
+  Registration registration(const Ends& e = {}) const;
+  /// At proxy A, as its admin socket would; what it says is under way afterwards.
+  bool register_at_a(const Registration& r);
+  void unregister_at_a(const Registration& r);
 
   // The hosts. A destination QPN of 0 is filled in.
   void from_a(const RoceSpec& r, const Ends& e = {}, uint8_t ecn = 2);

@@ -43,33 +43,6 @@ TEST(Tags, C4_CloseIsAnsweredAfterTheMarker) {
   EXPECT_TRUE(newest<FlowClosed>(rig.b.wan).has_value());
 }
 
-TEST(Tags, C10_NoFaultWhereTheReceiverWasNeverHeard) {
-  RigOptions o;
-  o.config.timing.repair_bound = Duration::millis(50);
-  PairRig rig(o);
-  rig.connect();
-  rig.from_a(write_only(100));
-  rig.run(Duration::millis(300));
-  EXPECT_EQ(rig.b.shard.counters().faults, 0u);
-  EXPECT_EQ(rig.a.shard.owned_packets(), 1u);
-}
-
-TEST(Tags, C9_RepairIsBoundedWhereTheReceiverWasHeard) {
-  RigOptions o;
-  o.config.timing.repair_bound = Duration::millis(50);
-  PairRig rig(o);
-  rig.connect();
-  rig.from_a(write_only(100));
-  rig.from_a(read_request(101, 64));
-  rig.carry_ab();
-  rig.from_b(answer(100, 1));
-  rig.run(Duration::millis(300));
-  EXPECT_NE(rig.b.shard.counters().faults, 0u);
-  ASSERT_FALSE(aeths(rig.a.lan).empty());
-  EXPECT_EQ(aeths(rig.a.lan).back().syndrome, kNakRemoteOperation);
-  EXPECT_EQ(aeths(rig.a.lan).back().psn, 101u);
-}
-
 TEST(Tags, H7_ResponseSettlesWhatStandsBeforeItInSequence) {
   PairRig rig;
   rig.connect();

@@ -1,0 +1,77 @@
+#include "dataplane/source/fault.h"
+
+#include <algorithm>
+
+#include "dataplane/source/acknowledge.h"
+#include "dataplane/source/custody.h"
+
+namespace matchrdma {
+namespace {
+
+/// A sender whose newest request is younger has not stopped.
+constexpr Duration kStillMoving = Duration::seconds(1);
+
+}  // namespace
+
+void on_request_poisoned(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
+  const Seq psn = unwrap24(req.psn().v, f.fault_psn);
+  // A sender that goes back shows its oldest outstanding PSN, better than we can know it: it may have taken a
+  // response that we did not count.
+  if (psn <= f.fault_last_seen) f.fault_psn = psn;
+  f.fault_last_seen = psn;
+  give_fault_nak(f, ctx);
+}
+
+void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
+  if (f.state == FlowState::kPoisoned) return;
+  ++ctx.n->faults;
+  // The oldest PSN the sender has outstanding; inside a READ its next expected response, so that the fault
+  // never stands in the middle of a response stream.
+  f.fault_psn = f.acked_end;
+  for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
+    if (f.reads[i].complete()) continue;
+    if (f.fault_psn >= f.reads[i].begin) f.fault_psn = f.reads[i].next_response;
+    break;
+  }
+  f.fault_syndrome = syndrome;
+  f.fault_last_seen = f.seen_end;
+  const bool known = f.tracked() || f.state == FlowState::kDoubted;
+  const bool outstanding = known && std::max(f.epsn, f.seen_end) > f.fault_psn;
+  discard_owned(f, gate, ctx);
+  f.reads.clear();
+  f.fire(FlowEvent::kFault);
+  f.retry_at = Instant::never();
+  if (outstanding) {
+    give_fault_nak(f, ctx);
+  } else {
+    ++ctx.n->idle_fault_events;
+  }
+}
+
+void doubt(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
+  f.fault_syndrome = syndrome;
+  f.fault_last_seen = std::max(f.seen_end, f.acked_end);
+  f.doubt_ends = ctx.now + ctx.timing->doubt_wait;
+  f.moved_on = Instant{-1'000'000'000'000};
+  gate.remove(f);
+  f.retry_at = Instant::never();
+  f.fire(FlowEvent::kDoubt);
+}
+
+Verdict on_request_doubted(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
+  const Seq psn = unwrap24(req.psn().v, f.fault_last_seen);
+  const bool again = psn < f.fault_last_seen;
+  // A sender without an answer goes back to the oldest PSN that nobody acknowledged: the end of our last ACK.
+  if (again && psn <= f.acked_end) return Verdict::kFailed;
+  f.fault_last_seen = std::max(f.fault_last_seen, psn + psn_count(req, f.path_mtu));
+  // Beyond it, also again: somebody else acknowledged what stands between.
+  if (psn > f.acked_end) f.moved_on = ctx.now;
+  return Verdict::kOpen;
+}
+
+Verdict judge(const SourceFlow& f, Instant now) {
+  if (f.doubt_ends > now) return Verdict::kOpen;
+  return f.moved_on + kStillMoving >= now ? Verdict::kElsewhere : Verdict::kFailed;
+}
+
+}  // namespace matchrdma

@@ -1,0 +1,268 @@
+// How a flow ends: by a silent receiver (C9, C10), a reset QP (C4), a lost peer (PROTOCOL 8), UNREGISTER
+// (PROTOCOL 3).
+#include <gtest/gtest.h>
+
+#include "tests/tags/pair_rig.h"
+
+namespace matchrdma::tags {
+namespace {
+
+std::string state_at(const Proxy& p, bool source) {
+  for (const FlowView& v : p.shard.flows()) {
+    if (v.source == source) return v.state;
+  }
+  return {};
+}
+
+/// A receiver that was heard once and then is silent for longer than the repair bound.
+struct SilentReceiver : PairRig {
+  static RigOptions options() {
+    RigOptions o;
+    o.config.timing.repair_bound = Duration::millis(50);
+    return o;
+  }
+  SilentReceiver() : PairRig(options()) {
+    connect();
+    from_a(write_only(100));
+    carry_ab();
+    from_b(answer(100, 1));
+    from_a(write_only(101));
+    run(Duration::millis(200));
+    a.lan.clear();
+    b.lan.clear();
+  }
+};
+
+TEST(Tags, C10_NoFaultWhereTheReceiverWasNeverHeard) {
+  RigOptions o;
+  o.config.timing.repair_bound = Duration::millis(50);
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.run(Duration::millis(300));
+  EXPECT_EQ(rig.b.shard.counters().faults, 0u);
+  EXPECT_EQ(rig.a.shard.owned_packets(), 1u);
+}
+
+TEST(Tags, C9_SilentReceiverEndsCustodyButNotYetTheQp) {
+  SilentReceiver rig;
+  EXPECT_EQ(rig.b.shard.counters().faults, 1u);
+  EXPECT_EQ(state_at(rig.a, true), "doubted");
+  rig.from_a(write_only(102));
+  EXPECT_TRUE(aeths(rig.a.lan).empty());
+  rig.carry();
+  EXPECT_EQ(psns(rig.b.lan), (Psns{102}));  // it passes
+}
+
+TEST(Tags, C9_SenderThatGoesBackToOurLastAckIsTold) {
+  SilentReceiver rig;
+  rig.from_a(write_only(102));
+  rig.run(Duration::millis(100));
+  rig.a.lan.clear();
+  rig.from_a(write_only(102));
+  ASSERT_EQ(aeths(rig.a.lan).size(), 1u);
+  EXPECT_EQ(aeths(rig.a.lan)[0].syndrome, kNakRemoteOperation);
+  EXPECT_EQ(aeths(rig.a.lan)[0].psn, 102u);
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  rig.run(Duration::millis(100));
+  // The far host's own flow of that QP has failed with it.
+  EXPECT_EQ(state_at(rig.b, true), "poisoned");
+}
+
+TEST(Tags, C9_SenderThatWaitsIsToldWhenTheDoubtEnds) {
+  SilentReceiver rig;
+  rig.from_a(write_only(102));
+  rig.run(Duration::seconds(6));
+  ASSERT_EQ(aeths(rig.a.lan).size(), 1u);
+  EXPECT_EQ(aeths(rig.a.lan)[0].syndrome, kNakRemoteOperation);
+  EXPECT_EQ(rig.a.shard.counters().rehash_events, 0u);
+}
+
+TEST(Tags, C9_IdleSenderIsAnEvent) {
+  SilentReceiver rig;
+  rig.run(Duration::seconds(6));
+  EXPECT_TRUE(aeths(rig.a.lan).empty());
+  EXPECT_EQ(rig.a.shard.counters().idle_fault_events, 1u);
+}
+
+TEST(Tags, C10_SenderAcknowledgedElsewhereIsLeftAlone) {
+  SilentReceiver rig;
+  for (uint32_t psn = 102; psn < 115; ++psn) {
+    rig.from_a(write_only(psn));
+    rig.run(Duration::millis(500));
+  }
+  // One packet was lost on its way: the sender went back, but to what nobody but us misses.
+  rig.from_a(write_only(113));
+  rig.run(Duration::millis(500));
+  EXPECT_EQ(rig.a.shard.counters().rehash_events, 1u);
+  EXPECT_EQ(rig.a.shard.counters().fault_naks, 0u);
+  EXPECT_TRUE(aeths(rig.a.lan).empty());
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  EXPECT_EQ(state_at(rig.a, true), "transparent");
+  rig.b.lan.clear();
+  rig.from_a(write_only(115));
+  rig.carry();
+  EXPECT_EQ(psns(rig.b.lan), (Psns{115}));
+  rig.from_b(answer(115, 16));
+  rig.carry();
+  EXPECT_EQ(acks(rig.a.lan), (Psns{115}));
+}
+
+/// Four bursts that begin at `psn`, a time-out apart.
+void begin_four_times(PairRig& rig, uint32_t psn) {
+  for (int i = 0; i < 4; ++i) {
+    rig.wait(Duration::millis(5));
+    rig.from_a(write_only(psn));
+    rig.from_a(write_only(psn + 1));
+  }
+}
+
+TEST(Tags, C4_SenderThatBeginsFarAboveAgainAndAgainLivesAnew) {
+  PairRig rig;
+  rig.connect();
+  begin_four_times(rig, 5000);
+  EXPECT_EQ(rig.a.shard.counters().generations, 1u);
+}
+
+TEST(Tags, C4_LostHeadOfABurstIsNoNewLife) {
+  PairRig rig;
+  rig.connect();
+  begin_four_times(rig, 140);
+  EXPECT_EQ(rig.a.shard.counters().generations, 0u);
+}
+
+TEST(Tags, C4_OtherBeginningsFarAboveAreNoNewLife) {
+  PairRig rig;
+  rig.connect();
+  for (uint32_t psn : {5000u, 5001u, 5002u, 5003u}) {
+    rig.wait(Duration::millis(5));
+    rig.from_a(write_only(psn));
+  }
+  EXPECT_EQ(rig.a.shard.counters().generations, 0u);
+}
+
+TEST(Tags, C4_SenderThatReturnsInBetweenIsTheOldOne) {
+  PairRig rig;
+  rig.connect();
+  for (int i = 0; i < 4; ++i) {
+    rig.wait(Duration::millis(5));
+    rig.from_a(write_only(5000));
+    rig.from_a(write_only(100));
+  }
+  EXPECT_EQ(rig.a.shard.counters().generations, 0u);
+}
+
+TEST(Tags, C4_RegisteredResetIsANewGeneration) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  Ends again;
+  again.start_a = 7000;
+  ASSERT_TRUE(rig.register_at_a(rig.registration()));
+  EXPECT_EQ(rig.a.shard.counters().generations, 0u);  // the same words again change nothing
+  ASSERT_TRUE(rig.register_at_a(rig.registration(again)));
+  EXPECT_EQ(rig.a.shard.counters().generations, 1u);
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  rig.from_a(write_only(7000));
+  EXPECT_TRUE(acks(rig.a.lan) == Psns{100});  // the new one waits for the end of the old one
+  rig.b.lan.clear();
+  rig.run(Duration::millis(1));
+  EXPECT_EQ(psns(rig.b.lan).back(), 7000u);
+}
+
+TEST(Tags, PeerLost_UnacknowledgedTailIsTheSendersAgain) {
+  RigOptions o;
+  o.completion = Completion::kEndToEnd;
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_part(op::kRcWriteFirst, 100, true));
+  rig.from_a(write_part(op::kRcWriteLast, 101, true));
+  EXPECT_EQ(acks(rig.a.lan), (Psns{100}));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 2u);
+  rig.wait(Duration::millis(250));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 1u);
+  rig.from_a(write_only(102));  // nothing new is taken
+  EXPECT_EQ(rig.a.shard.owned_packets(), 1u);
+  rig.a.wan.clear();  // the span was down
+  rig.run(Duration::millis(30));
+  rig.from_a(write_part(op::kRcWriteLast, 101, true));
+  rig.from_a(write_only(102));
+  rig.run(Duration::millis(30));
+  EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{100, 101, 102}));
+}
+
+TEST(Tags, PeerLost_FlowThatOwesNothingPasses) {
+  RigOptions o;
+  o.completion = Completion::kEndToEnd;
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.wait(Duration::millis(250));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  rig.a.wan.clear();
+  rig.from_a(write_only(100));
+  EXPECT_EQ(psns(rig.a.wan), (Psns{100}));
+  EXPECT_TRUE(acks(rig.a.lan).empty());
+}
+
+TEST(Tags, PeerLost_WhatWasAcknowledgedIsKept) {
+  PairRig rig;
+  rig.connect();
+  for (uint32_t psn = 100; psn < 103; ++psn) rig.from_a(write_only(psn));
+  rig.a.wan.clear();
+  rig.wait(Duration::seconds(2));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 3u);
+  rig.a.wan.clear();
+  rig.run(Duration::seconds(1));
+  EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{100, 101, 102}));
+}
+
+TEST(Tags, Unregister_DestroysAtBothBeforeItIsAnswered) {
+  PairRig rig;
+  rig.connect();
+  for (uint32_t psn = 100; psn < 103; ++psn) rig.from_a(write_only(psn));
+  rig.unregister_at_a(rig.registration());
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  EXPECT_FALSE(rig.a.shard.unregistered(rig.registration()));
+  EXPECT_FALSE(newest<UnregisterQp>(rig.a.wan).has_value());  // not before the old packets have left the span
+  EXPECT_FALSE(rig.register_at_a(rig.registration()));
+  rig.run(Duration::millis(100));
+  EXPECT_TRUE(rig.a.shard.unregistered(rig.registration()));
+  EXPECT_TRUE(rig.a.shard.flows().empty());
+  EXPECT_TRUE(rig.b.shard.flows().empty());
+  EXPECT_EQ(rig.b.shard.counters().held_bytes, 0u);
+  rig.b.lan.clear();
+  rig.from_a(write_only(103));  // nobody's any more
+  rig.carry();
+  EXPECT_EQ(psns(rig.b.lan), (Psns{103}));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+}
+
+TEST(Tags, Unregister_StaleWordsChangeNothing) {
+  PairRig rig;
+  const Registration r = rig.registration();
+  ASSERT_TRUE(rig.register_at_a(r));
+  const RegisterQp early = *newest<RegisterQp>(rig.a.wan);
+  rig.run(Duration::millis(1));
+  rig.unregister_at_a(r);
+  rig.run(Duration::millis(100));
+  rig.say(rig.b, early);
+  EXPECT_TRUE(rig.b.shard.flows().empty());
+  ASSERT_TRUE(rig.register_at_a(r));
+  rig.run(Duration::millis(1));
+  ASSERT_EQ(rig.b.shard.flows().size(), 2u);
+  rig.say(rig.b, UnregisterQp{r, early.seq + 1});
+  EXPECT_EQ(rig.b.shard.flows().size(), 2u);
+  rig.from_a(write_only(100));
+  EXPECT_EQ(acks(rig.a.lan), (Psns{100}));
+}
+
+TEST(Tags, Unregister_OfAnUnknownPairIsAnsweredToo) {
+  PairRig rig;
+  rig.unregister_at_a(rig.registration());
+  rig.run(Duration::millis(100));
+  EXPECT_TRUE(rig.a.shard.unregistered(rig.registration()));
+}
+
+}  // namespace
+}  // namespace matchrdma::tags
