@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dataplane/base/time.h"
-#include "pcap/cm_mad.h"
+#include "dataplane/wire/cm_mad.h"
 #include "pcap/packet_view.h"
 #include "pcap/seq_window.h"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "dataplane/wire/source_port.h"
+
 namespace matchrdma {
 namespace {
 
@@ -16,15 +18,6 @@ uint32_t legal_mtu(uint32_t payload) {
   for (const uint32_t mtu : kLegalMtu)
     if (payload <= mtu) return mtu;
   return kLegalMtu[4];
-}
-
-/// UDP source port that kernels derive from both QPNs (facts/WIRE.md: flow label 0).
-uint16_t hashed_port(Qpn a, Qpn b) {
-  uint64_t v = uint64_t{a.v} * b.v;
-  v ^= v >> 20;
-  v ^= v >> 40;
-  const auto label = static_cast<uint32_t>(v & 0xfffff);
-  return static_cast<uint16_t>(((label & 0x3fff) ^ ((label & 0xfc000) >> 14)) | 0xc000);
 }
 
 }  // namespace
@@ -159,7 +152,7 @@ int TracePairing::port_score(const TraceStream& a, const TraceStream& b) const {
   // `a` goes to QP a.key.dst_qpn and comes from QP b.key.dst_qpn; some NICs send from their own QPN as port.
   if (*port_a == (b.key.dst_qpn.v & 0xffff) && *port_b == (a.key.dst_qpn.v & 0xffff)) return 3;
   if (*port_a != *port_b) return 0;
-  return *port_a == hashed_port(a.key.dst_qpn, b.key.dst_qpn) ? 3 : 1;
+  return *port_a == hashed_source_port(a.key.dst_qpn, b.key.dst_qpn) ? 3 : 1;
 }
 
 bool TracePairing::Candidate::better_than(const Candidate& o) const {

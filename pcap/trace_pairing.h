@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dataplane/wire/frame.h"
-#include "pcap/cm_mad.h"
+#include "dataplane/wire/cm_mad.h"
 #include "pcap/trace_stream.h"
 
 namespace matchrdma {

@@ -54,6 +54,7 @@ namespace matchrdma {
   X(kMemoryHard,             "memory_hard",                "hard memory limit: not accepted")                    \
   X(kReorderMemory,          "reorder_memory",             "reorder memory is full: asked for again later")      \
   X(kPeerDown,               "peer_down",                  "peer is silent: no new custody, no pseudo-ACK")      \
+  X(kDreqHeld,               "dreq_held",                  "DREQ waits until nothing of its QP is owned")        \
   X(kNoBuffer,               "no_buffer",                  "packet pool is exhausted")                           \
   X(kAckOutsideWindow,       "ack_outside_window",         "receiver ACK outside (acknowledged, delivered]")     \
   X(kNakDuringRnr,           "nak_during_rnr",             "sequence NAK during an RNR wait: ignored")           \

@@ -56,6 +56,9 @@ struct DestinationFlow {
   uint32_t index = 0;
   DestState state = DestState::kIdle;
   EgressGroup* group = nullptr;
+  bool inferred = false;      ///< by correlation: it may be wrong
+  uint32_t strange_acks = 0;  ///< in a row, above everything delivered
+  Instant request_seen{-1'000'000'000'000}, answer_seen{-1'000'000'000'000};  ///< C10
 
   Seq base = 0;
   Seq expected = 0;       ///< everything below came over the span

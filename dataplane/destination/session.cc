@@ -13,7 +13,7 @@ void on_open(DestinationFlow& f, const FlowOpen& m, Egress& egress, const RoleCt
     f.group = egress.group(GroupKey::of(f.key), ctx);
     f.state = DestState::kOpened;
   }
-  ctx.out->message(FlowOpened{m.id, f.group != nullptr});
+  ctx.out->message(FlowOpened{m.id, f.group != nullptr ? OpenAnswer::kAccepted : OpenAnswer::kRefused});
   if (f.group == nullptr) f.state = DestState::kIdle;
 }
 

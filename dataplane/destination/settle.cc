@@ -9,6 +9,7 @@ namespace matchrdma {
 namespace {
 
 constexpr Duration kCnpMemory = Duration::millis(2);
+constexpr uint32_t kContradictions = 3;  ///< strange ACKs in a row (C6)
 
 void note_receiver(DestinationFlow& f, const Frame& ack) {
   f.heard = true;
@@ -33,8 +34,12 @@ Answer on_ack(DestinationFlow& f, const Frame& ack, Seq psn, Egress& egress, con
       --f.reacks_due;
       return Answer::kPass;
     }
+    if (end > f.delivered_end && f.inferred && ++f.strange_acks >= kContradictions) {
+      ctx.out->message(FlowContradicted{f.id});
+    }
     return absorbed(f, Reason::kAckOutsideWindow, ctx);
   }
+  f.strange_acks = 0;
   note_receiver(f, ack);
   const bool answers_probe = f.probed >= 0 && end == f.probed && end < f.delivered_end;
   const bool news = end > f.acked_end;

@@ -14,6 +14,7 @@ constexpr Transition kTable[] = {
     {S::kPaired, E::kNewGeneration, S::kPaired},
     {S::kOpening, E::kOpened, S::kBasing},
     {S::kOpening, E::kRefused, S::kTransparent},
+    {S::kOpening, E::kNotYet, S::kPaired},
     {S::kOpening, E::kFault, S::kPoisoned},
     {S::kOpening, E::kGiveUp, S::kTransparent},
     {S::kOpening, E::kNewGeneration, S::kClosing},
@@ -56,7 +57,7 @@ const char* state_name(FlowState s) {
 
 const char* event_name(FlowEvent e) {
   static constexpr const char* kNames[] = {
-      "open",   "opened", "refused", "base_answered", "base_answered_fresh", "lift", "forget", "new_generation",
+      "open",   "opened", "refused", "not_yet", "base_answered", "base_answered_fresh", "lift", "forget", "new_generation",
       "closed", "doubt",  "fault",   "give_up"};
   return kNames[static_cast<size_t>(e)];
 }

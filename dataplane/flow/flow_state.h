@@ -21,6 +21,7 @@ enum class FlowEvent : uint8_t {
   kOpen,
   kOpened,
   kRefused,
+  kNotYet,
   kBaseAnswered,
   kBaseAnsweredFresh,
   kLift,

@@ -4,8 +4,15 @@
 
 #include "dataplane/base/time.h"
 #include "dataplane/base/types.h"
+#include "dataplane/flow/policy.h"
 
 namespace matchrdma {
+
+struct CorrelationLimits {
+  uint32_t host_pairs = 512;  ///< directions between two hosts in which flows are watched
+  uint32_t streams = 2048;    ///< watched at one time, of requests and of answers each: 1.1 KiB and 0.2 KiB each
+  Duration idle = Duration::seconds(10);  ///< after that a stream is forgotten
+};
 
 struct Limits {
   uint32_t max_flows = 65536;                   ///< flow records (two per QP pair)
@@ -23,6 +30,7 @@ struct Limits {
   uint32_t read_ranges = 256;        ///< outstanding and remembered READ-class requests, per flow
   int64_t max_psn_window = 1 << 22;  ///< H18: half of the unambiguous half of the PSN space
   uint32_t max_groups = 4096;
+  CorrelationLimits correlation;
 };
 
 struct Timing {
@@ -52,6 +60,7 @@ struct Tuning {
   uint32_t dest_ack_every = 64;           ///< H19
   uint32_t small_message = 16 << 10;      ///< bytes: queued before larger ones of other flows
   uint64_t gate_cnp_threshold = 4 << 20;  ///< bytes in the gate of one group
+  Completion learned = Completion::kTransparent;  ///< policy of pairs that nobody registered (C7)
   bool check_icrc = true;
 };
 

@@ -16,21 +16,28 @@ namespace matchrdma {
 /// One QP pair as an orchestrator knows it (PROTOCOL 3, learner 3). Side 0 is `a`, side 1 is `b`.
 struct Registration {
   struct End {
-    IpAddress ip;
-    Qpn qpn;
+    IpAddress ip{};
+    Qpn qpn{};
     bool has_start = false;  ///< the flow *sent by* this end starts at `start`; otherwise it is joined mid-flow
-    Psn start;
+    Psn start{};
     int64_t msn = 0;  ///< messages its peer had completed before `start` (0 if fresh)
     bool operator==(const End&) const = default;
   };
   End a, b;
   uint16_t vlan_outer = 0, vlan_inner = 0, port_pair = 0;
-  uint32_t path_mtu = 0;
-  bool credits = false;  ///< end-to-end credits in use
+  uint32_t path_mtu = 0;  ///< 0: not known yet (learners only)
+  bool credits = false;   ///< end-to-end credits in use
   Completion completion = Completion::kTransparent;
   bool operator==(const Registration&) const = default;
+  /// Key of the flow that this end sends.
+  FlowKey flow(bool from_a) const {
+    const End& from = from_a ? a : b;
+    const End& to = from_a ? b : a;
+    return {from.ip, to.ip, to.qpn, vlan_outer, vlan_inner, port_pair};
+  }
 };
 
+/// vouched: CM or a registration named the pair; otherwise the far side must have seen it on its path (C10).
 struct FlowOpen {
   FlowId id;
   FlowKey key;
@@ -38,10 +45,16 @@ struct FlowOpen {
   uint32_t path_mtu;
   Completion completion;
   bool credits;
+  bool vouched;
+};
+enum class OpenAnswer : uint8_t {
+  kAccepted,
+  kRefused,    ///< the far side knows better, or has no room
+  kNotOnPath,  ///< not seen both ways within the last second (C10): ask again later
 };
 struct FlowOpened {
   FlowId id;
-  bool accepted;
+  OpenAnswer answer;
 };
 /// base: PSN from which both keep state. fresh: no barrier is needed. msn: messages completed below base (fresh
 /// only).
@@ -114,6 +127,11 @@ struct FlowFault {
 struct FlowFaultAck {
   FlowId id;
 };
+/// The receiver acknowledges what this flow never sent: the pair was inferred wrongly (C6). Said again with every
+/// further sign, so a lost one does not matter.
+struct FlowContradicted {
+  FlowId id;
+};
 /// seq rises with every REGISTER and UNREGISTER sent, repeats too: an old one that comes late changes nothing.
 struct RegisterQp {
   Registration reg;
@@ -146,7 +164,8 @@ struct ProbeAck {
 };
 
 using Message = std::variant<FlowOpen, FlowOpened, FlowBase, FlowBaseAck, FlowLifted, FlowLiftedAck, FlowClose,
-                             FlowClosed, CloseMarker, SentMark, CustodyAck, FlowFault, FlowFaultAck, RegisterQp,
+                             FlowClosed, CloseMarker, SentMark, CustodyAck, FlowFault, FlowFaultAck,
+                             FlowContradicted, RegisterQp,
                              RegisterQpAck, UnregisterQp, UnregisterQpAck, Budget, Probe, ProbeAck>;
 
 /// True for what must travel in order with the packets (PROTOCOL 6, column "queue").

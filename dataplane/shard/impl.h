@@ -7,7 +7,10 @@
 
 #include "dataplane/base/deadline_heap.h"
 #include "dataplane/destination/egress.h"
+#include "dataplane/flow/cm_learner.h"
+#include "dataplane/flow/correlation.h"
 #include "dataplane/flow/flow_table.h"
+#include "dataplane/flow/learned_by.h"
 #include "dataplane/shard/shard.h"
 #include "dataplane/source/cnp.h"
 #include "dataplane/source/fault.h"
@@ -22,6 +25,8 @@ struct FlowRecord {
   std::unique_ptr<DestinationFlow> destination;
   bool dirty = false;
   Registration::End named;      ///< as the learner knew its sender
+  LearnedBy by = LearnedBy::kRegistration;
+  Instant last;                 ///< newest packet
   uint64_t registered_seq = 0;  ///< of the REGISTER that named it
 };
 
@@ -76,9 +81,26 @@ struct Shard::Impl {
   void poison_qp(FlowIndex i, uint8_t syndrome, const RoleCtx& ctx);
   void conclude(FlowIndex i, Verdict v, const RoleCtx& ctx);
 
+  // learning.cc: the learners, and what becomes of a pair they name.
+  void watch_request(Side side, const FlowKey& key, const Frame& f, const RoleCtx& ctx);
+  void watch_answer(Side side, const FlowKey& key, const Frame& f, const RoleCtx& ctx);
+  void on_cm(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx);
+  void found(Registration pair, LearnedBy by, const RoleCtx& ctx);
+  void on_flow_open(const FlowOpen& m, const RoleCtx& ctx);
+  bool seen_on_path(const FlowOpen& m, const FlowRecord* r, const RoleCtx& ctx) const;
+  void retire(const SourceFlow& f, const RoleCtx& ctx);
+  void run_wanted(const RoleCtx& ctx);
+  void forget_idle(const RoleCtx& ctx);
+
+  // dreq_hold.cc: C8.
+  void hold_dreq(Side side, FlowIndex i, PacketRef packet, const RoleCtx& ctx);
+  bool quiet(FlowIndex i) const;
+  void release_dreqs(const RoleCtx& ctx);
+
   // registration.cc
-  bool learn(const Registration& reg, bool local_a, const RoleCtx& ctx);
-  FlowIndex learn_flow(const Registration& reg, bool from_a, bool source_here);
+  bool learn(const Registration& reg, bool local_a, LearnedBy by, const RoleCtx& ctx);
+  FlowIndex learn_flow(const Registration& reg, bool from_a, bool source_here, LearnedBy by, Instant now);
+  FlowIndex find_flow(const Registration& reg, bool from_a) const;
   void open_started(const Registration& reg, const RoleCtx& ctx);
   void unlearn(const Registration& reg, const RoleCtx& ctx);
   bool ended(const Registration& reg, const RoleCtx& ctx);
@@ -111,6 +133,25 @@ struct Shard::Impl {
   uint32_t next_flow_id = 0;
 
   std::vector<Asked> asked;
+
+  // Learners.
+  Correlation correlation;
+  CmLearner cm;
+  struct Wanted {
+    Registration pair;
+    LearnedBy by;
+    Instant until;
+  };
+  std::vector<Wanted> wanted;  ///< named while one of its QPNs still belonged to another pair, which has to end
+  FlowIndex idle_hand = 0;
+
+  struct HeldDreq {
+    Side side;
+    FlowIndex flow;
+    PacketRef packet;
+    Instant until;
+  };
+  std::vector<HeldDreq> held_dreqs;
   uint64_t ask_seq = 0;
   uint64_t unregistered_seq = 0;  ///< newest UNREGISTER of the peer: an older REGISTER is stale
 

@@ -19,6 +19,9 @@ void to_source(SourceFlow& f, const FlowLiftedAck&, Gate&, const RoleCtx&) {
   f.lifted_answered = true;
   f.retry_at = Instant::never();
 }
+void to_source(SourceFlow& f, const FlowContradicted&, Gate& gate, const RoleCtx& ctx) {
+  contradict(f, gate, ctx);
+}
 void to_source(SourceFlow& f, const FlowClosed&, Gate&, const RoleCtx& ctx) { on_closed(f, ctx); }
 void to_source(SourceFlow& f, const CustodyAck& m, Gate& gate, const RoleCtx& ctx) {
   if (f.state == FlowState::kActive) on_custody_ack(f, m, gate, ctx);
@@ -101,18 +104,6 @@ void Shard::Impl::conclude(FlowIndex i, Verdict v, const RoleCtx& ctx) {
 }
 
 void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
-  const auto open = [&](const FlowOpen& m) {
-    const FlowIndex i = table.find(m.key);
-    FlowRecord* r = record(i);
-    if (r == nullptr || !r->destination || r->destination->sender_qpn != m.sender_qpn) {
-      ctx.out->message(FlowOpened{m.id, false});
-      return;
-    }
-    if (r->destination->id != m.id) ids.erase(r->destination->id.v);
-    ids[m.id.v] = i;
-    on_open(*r->destination, m, egress, ctx);
-    touch(i);
-  };
   const auto close = [&](const FlowClose& m) {
     const FlowIndex i = by_id(m.id);
     FlowRecord* r = record(i);
@@ -149,7 +140,7 @@ void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
                             rtt_window.begin() + std::min<size_t>(rtt_count, rtt_window.size()));
   };
   std::visit(Overloaded{
-                 open,
+                 [&](const FlowOpen& m) { on_flow_open(m, ctx); },
                  close,
                  fault,
                  probe_ack,
@@ -164,6 +155,7 @@ void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
                  [&](const FlowOpened& m) { to_source(m, ctx); },
                  [&](const FlowBaseAck& m) { to_source(m, ctx); },
                  [&](const FlowLiftedAck& m) { to_source(m, ctx); },
+                 [&](const FlowContradicted& m) { to_source(m, ctx); },
                  [&](const FlowClosed& m) { to_source(m, ctx); },
                  [&](const CustodyAck& m) { to_source(m, ctx); },
                  [&](const auto& m) { to_destination(m, ctx); },

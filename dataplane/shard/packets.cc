@@ -53,6 +53,10 @@ void Shard::Impl::on_roce(Side side, const Frame& f, PacketRef packet, const Rol
       on_cnp(side, f, std::move(packet), ctx);
       return;
     default:
+      if (f.dest_qp().v == 1 && f.info().transport == Transport::kUd) {
+        on_cm(side, f, std::move(packet), ctx);
+        return;
+      }
       n.reasons.add(f.info().transport == Transport::kUc ? Reason::kUc : Reason::kUd);
       if (side == Side::kLan) {
         forward_outside(f, Cause::kForward, std::move(packet), ctx);
@@ -69,10 +73,12 @@ void Shard::Impl::on_roce(Side side, const Frame& f, PacketRef packet, const Rol
 }
 
 void Shard::Impl::on_rc_request(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
-  const FlowIndex i = table.find(FlowKey::of(f, 0));
+  const FlowKey key = FlowKey::of(f, 0);
+  const FlowIndex i = table.find(key);
   FlowRecord* r = record(i);
   const bool ours = r != nullptr && (side == Side::kLan ? r->source != nullptr : r->destination != nullptr);
   if (!ours) {
+    if (r == nullptr) watch_request(side, key, f, ctx);
     n.reasons.add(Reason::kUntracked);
     forward(side, Cause::kForward, std::move(packet), ctx);
     return;
@@ -84,11 +90,13 @@ void Shard::Impl::on_rc_request(Side side, const Frame& f, PacketRef packet, con
     return;
   }
   touch(i);
+  r->last = ctx.now;
   if (side == Side::kLan) {
     source_request(*r->source, f, std::move(packet), ctx);
     return;
   }
   DestinationFlow& d = *r->destination;
+  d.request_seen = ctx.now;
   if (d.tracking()) {
     on_request(d, f, std::move(packet), egress, ctx);
   } else if (d.state == DestState::kClosing || (d.state == DestState::kPoisoned && !d.gave_up)) {
@@ -102,11 +110,13 @@ void Shard::Impl::on_rc_request(Side side, const Frame& f, PacketRef packet, con
 void Shard::Impl::on_rc_response(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
   // A response carries the sender's QPN: its key is that of the reverse flow, and it answers the flow behind
   // it.
-  FlowRecord* key_record = record(table.find(FlowKey::of(f, 0)));
+  const FlowKey key = FlowKey::of(f, 0);
+  FlowRecord* key_record = record(table.find(key));
   const FlowIndex i = key_record == nullptr ? kNoFlow : key_record->reverse;
   FlowRecord* r = record(i);
   const bool ours = r != nullptr && (side == Side::kLan ? r->destination != nullptr : r->source != nullptr);
   if (!ours) {
+    if (key_record == nullptr) watch_answer(side, key, f, ctx);
     n.reasons.add(Reason::kUntracked);
     forward(side, Cause::kForward, std::move(packet), ctx);
     return;
@@ -123,6 +133,7 @@ void Shard::Impl::on_rc_response(Side side, const Frame& f, PacketRef packet, co
     source_answer(*r->source, f, std::move(packet), ctx);
     return;
   }
+  r->destination->answer_seen = ctx.now;
   if (on_receiver_answer(*r->destination, f, egress, ctx) == Answer::kAbsorb) return;
   forward_outside(f, is_data ? Cause::kResponse : Cause::kPassedAck, std::move(packet), ctx);
 }

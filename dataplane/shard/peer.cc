@@ -17,6 +17,7 @@ void Shard::Impl::run_peer_timer(const RoleCtx& ctx) {
   if (!next_probe.is_never() && next_probe > ctx.now) return;
   ctx.out->message(Probe{ctx.now});
   next_probe = ctx.now + ctx.timing->probe_interval;
+  forget_idle(ctx);
 }
 
 // PROTOCOL 8, span down: no promise to anybody until the peer is back. What was acknowledged is kept, the rest
@@ -38,6 +39,8 @@ Instant Shard::Impl::peer_deadline() const {
   for (const Asked& a : asked) {
     if (!a.answered) at = earlier(at, a.retry_at);
   }
+  for (const HeldDreq& h : held_dreqs) at = earlier(at, h.until);
+  for (const Wanted& w : wanted) at = earlier(at, w.until);
   return at;
 }
 

@@ -10,15 +10,7 @@ namespace matchrdma {
 namespace {
 
 bool plausible(const Registration& r) {
-  const bool mtu =
-      r.path_mtu == 256 || r.path_mtu == 512 || r.path_mtu == 1024 || r.path_mtu == 2048 || r.path_mtu == 4096;
-  return mtu && r.a.qpn.v <= 0xffffff && r.b.qpn.v <= 0xffffff && !(r.a.ip == r.b.ip && r.a.qpn == r.b.qpn);
-}
-
-FlowKey key_of(const Registration& r, bool from_a) {
-  const Registration::End& from = from_a ? r.a : r.b;
-  const Registration::End& to = from_a ? r.b : r.a;
-  return {from.ip, to.ip, to.qpn, r.vlan_outer, r.vlan_inner, r.port_pair};
+  return r.a.qpn.v <= 0xffffff && r.b.qpn.v <= 0xffffff && !(r.a.ip == r.b.ip && r.a.qpn == r.b.qpn);
 }
 
 // On the wire a registration names the end of whoever says it first, so that the peer knows its side.
@@ -30,8 +22,9 @@ Registration own_end_first(const Registration& reg, bool local_a) {
 
 }  // namespace
 
-FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool source_here) {
-  const FlowKey key = key_of(reg, from_a);
+FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool source_here, LearnedBy by,
+                                   Instant now) {
+  const FlowKey key = reg.flow(from_a);
   const Registration::End& from = from_a ? reg.a : reg.b;
   const bool known = table.find(key) != kNoFlow;
   const FlowIndex i = table.insert(key);
@@ -40,6 +33,9 @@ FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool sou
   FlowRecord& r = records[i];
   r.named = from;
   r.registered_seq = 0;
+  r.by = by;
+  r.last = now;
+  const bool inferred = by == LearnedBy::kCorrelation;
   if (source_here) {
     r.source = std::make_unique<SourceFlow>(source_pools);
     SourceFlow& f = *r.source;
@@ -49,6 +45,8 @@ FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool sou
     f.path_mtu = reg.path_mtu;
     f.completion = reg.completion;
     f.credits_used = reg.credits;
+    f.inferred = inferred;
+    f.vouched = by == LearnedBy::kRegistration || by == LearnedBy::kCm;
     f.has_start = from.has_start;
     f.start = from.start;
     f.start_msn = from.msn;
@@ -59,24 +57,32 @@ FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool sou
     f.index = i;
     f.sender_qpn = from.qpn;
     f.path_mtu = reg.path_mtu;
+    f.inferred = inferred;
+    f.request_seen = f.answer_seen = now;
   }
   return i;
 }
 
-bool Shard::Impl::learn(const Registration& reg, bool local_a, const RoleCtx& ctx) {
+// The flow of the pair, if its key is known with this sender.
+FlowIndex Shard::Impl::find_flow(const Registration& reg, bool from_a) const {
+  const FlowIndex i = table.find(reg.flow(from_a));
+  return i != kNoFlow && records[i].named.qpn == (from_a ? reg.a : reg.b).qpn ? i : kNoFlow;
+}
+
+bool Shard::Impl::learn(const Registration& reg, bool local_a, LearnedBy by, const RoleCtx& ctx) {
   if (!plausible(reg)) return false;
   for (const bool from_a : {true, false}) {
-    const FlowRecord* r = record(table.find(key_of(reg, from_a)));
+    const FlowRecord* r = record(table.find(reg.flow(from_a)));
     if (r == nullptr) continue;
     const bool same_side = (r->source != nullptr) == (from_a == local_a);
     if (r->named.qpn != (from_a ? reg.a : reg.b).qpn || !same_side) return false;
   }
-  if (table.size() + 2 > config.limits.max_flows && table.find(key_of(reg, true)) == kNoFlow) {
+  if (table.size() + 2 > config.limits.max_flows && table.find(reg.flow(true)) == kNoFlow) {
     n.reasons.add(Reason::kFlowLimit);
     return false;
   }
-  const FlowIndex ab = learn_flow(reg, true, local_a);
-  const FlowIndex ba = learn_flow(reg, false, !local_a);
+  const FlowIndex ab = learn_flow(reg, true, local_a, by, ctx.now);
+  const FlowIndex ba = learn_flow(reg, false, !local_a, by, ctx.now);
   records[ab].reverse = ba;
   records[ba].reverse = ab;
   for (const bool from_a : {true, false}) {
@@ -95,7 +101,7 @@ bool Shard::Impl::learn(const Registration& reg, bool local_a, const RoleCtx& ct
 void Shard::Impl::open_started(const Registration& reg, const RoleCtx& ctx) {
   if (reg.completion == Completion::kTransparent) return;
   for (const bool from_a : {true, false}) {
-    const FlowIndex i = table.find(key_of(reg, from_a));
+    const FlowIndex i = table.find(reg.flow(from_a));
     FlowRecord* r = record(i);
     if (r == nullptr || !r->source || !r->source->has_start || r->source->state != FlowState::kPaired) continue;
     open(*r->source, ctx);
@@ -104,7 +110,7 @@ void Shard::Impl::open_started(const Registration& reg, const RoleCtx& ctx) {
 
 void Shard::Impl::unlearn(const Registration& reg, const RoleCtx& ctx) {
   for (const bool from_a : {true, false}) {
-    const FlowIndex i = table.find(key_of(reg, from_a));
+    const FlowIndex i = find_flow(reg, from_a);
     if (i == kNoFlow) continue;
     FlowRecord& r = records[i];
     if (r.source) {
@@ -126,7 +132,7 @@ void Shard::Impl::unlearn(const Registration& reg, const RoleCtx& ctx) {
 // answered: nothing of the old life is on the span any more.
 bool Shard::Impl::ended(const Registration& reg, const RoleCtx& ctx) {
   for (const bool from_a : {true, false}) {
-    FlowRecord* r = record(table.find(key_of(reg, from_a)));
+    FlowRecord* r = record(find_flow(reg, from_a));
     if (r == nullptr || !r->source) continue;
     SourceFlow& f = *r->source;
     if (f.completion != Completion::kTransparent) {
@@ -141,16 +147,17 @@ bool Shard::Impl::ended(const Registration& reg, const RoleCtx& ctx) {
 
 // What is `a` here was `a` there: whoever asks names its own end first.
 void Shard::Impl::on_register(const RegisterQp& m, const RoleCtx& ctx) {
-  const FlowRecord* known = record(table.find(key_of(m.reg, true)));
+  const FlowRecord* known = record(table.find(m.reg.flow(true)));
   const uint64_t newest = std::max(unregistered_seq, known == nullptr ? 0 : known->registered_seq);
-  if (m.seq < newest || !learn(m.reg, false, ctx)) return;
-  for (const bool from_a : {true, false}) records[table.find(key_of(m.reg, from_a))].registered_seq = m.seq;
+  if (m.seq < newest || !legal_path_mtu(m.reg.path_mtu) || !learn(m.reg, false, LearnedBy::kRegistration, ctx)) return;
+  for (const bool from_a : {true, false}) records[table.find(m.reg.flow(from_a))].registered_seq = m.seq;
+  correlation.forget(m.reg);
   ctx.out->message(RegisterQpAck{m.reg});
   open_started(m.reg, ctx);
 }
 
 void Shard::Impl::on_unregister(const UnregisterQp& m, const RoleCtx& ctx) {
-  const FlowRecord* r = record(table.find(key_of(m.reg, true)));
+  const FlowRecord* r = record(find_flow(m.reg, true));
   if (r != nullptr && r->registered_seq > m.seq) return;
   if (!ended(m.reg, ctx)) return;  // answered when asked again
   unregistered_seq = std::max(unregistered_seq, m.seq);
@@ -173,7 +180,7 @@ void Shard::Impl::answered(const Registration& reg, bool unregister, const RoleC
 
 void Shard::Impl::ask(const Registration& reg, bool unregister, const RoleCtx& ctx) {
   std::erase_if(asked, [&](const Asked& a) {
-    return key_of(a.reg, true) == key_of(reg, true) && key_of(a.reg, false) == key_of(reg, false);
+    return a.reg.flow(true) == reg.flow(true) && a.reg.flow(false) == reg.flow(false);
   });
   asked.push_back({reg, unregister, false, {}});
   say(asked.back(), ctx);
@@ -192,7 +199,9 @@ void Shard::Impl::say(Asked& a, const RoleCtx& ctx) {
 bool Shard::register_qp(const Registration& reg, bool local_a, Instant now, Outbox& out) {
   const Registration mine = own_end_first(reg, local_a);
   const RoleCtx ctx = impl_->context(now, out);
-  if (!unregistered(mine) || !impl_->learn(mine, true, ctx)) return false;
+  if (!legal_path_mtu(mine.path_mtu) || !unregistered(mine)) return false;
+  if (!impl_->learn(mine, true, LearnedBy::kRegistration, ctx)) return false;
+  impl_->correlation.forget(mine);
   for (const Impl::Asked& a : impl_->asked) {
     if (a.reg == mine) return true;
   }
@@ -217,7 +226,7 @@ bool Shard::registered(const Registration& reg) const {
   for (const bool swapped : {false, true}) {
     const Registration mine = own_end_first(reg, !swapped);
     for (const bool from_a : {true, false}) {
-      const FlowIndex i = impl_->table.find(key_of(mine, from_a));
+      const FlowIndex i = impl_->table.find(mine.flow(from_a));
       if (i == kNoFlow) return false;
       const FlowRecord& r = impl_->records[i];
       if (r.source && r.source->has_start && reg.completion != Completion::kTransparent &&

@@ -20,8 +20,11 @@ uint32_t chunks(uint32_t elements, uint32_t rings) {
   return elements / ChunkPool<T>::kChunk + 2 * std::min(rings, elements / ChunkPool<T>::kChunk + 1);
 }
 
-Instant barrier_expiry(const SourceFlow& f, const RoleCtx& ctx) {
-  return f.owns() ? f.last_send + ctx.timing->idle_expiry : Instant::never();
+// Copies behind a barrier that nobody lifts, and an active flow that owes nothing and is owed nothing.
+Instant idle_expiry(const SourceFlow& f, const RoleCtx& ctx) {
+  const bool idle = f.state == FlowState::kActive && !f.owns();
+  const bool stuck = f.state == FlowState::kBarrier && f.owns();
+  return idle || stuck ? later(f.last_send, f.last_request) + ctx.timing->idle_expiry : Instant::never();
 }
 
 }  // namespace
@@ -45,6 +48,7 @@ Shard::Impl::Impl(const ShardConfig& c, PacketPool& p)
       gate(c.limits.max_groups),
       egress(c.limits.max_groups),
       timers(c.limits.max_flows),
+      correlation(c.limits.correlation),
       rtt(c.timing.initial_rtt) {
   records.reserve(c.limits.max_flows);
 }
@@ -86,6 +90,8 @@ void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> mes
   egress.run(ctx);
   settle_dirty(ctx);
   run_peer_timer(ctx);
+  if (!wanted.empty()) run_wanted(ctx);
+  if (!held_dreqs.empty()) release_dreqs(ctx);
 }
 
 void Shard::Impl::run_flow_timers(const RoleCtx& ctx) {
@@ -99,9 +105,7 @@ void Shard::Impl::run_flow_timers(const RoleCtx& ctx) {
         run_accept_timers(*r.source, ctx);
         run_repair_timers(*r.source, gate, ctx);
       }
-      if (r.source->state == FlowState::kBarrier && barrier_expiry(*r.source, ctx) <= ctx.now) {
-        forget_base(*r.source, gate, ctx);
-      }
+      if (idle_expiry(*r.source, ctx) <= ctx.now) forget_base(*r.source, gate, ctx);
       if (r.source->state == FlowState::kDoubted) conclude(i, judge(*r.source, ctx.now), ctx);
       run_handshake_timer(*r.source, ctx);
     } else if (r.destination) {
@@ -143,7 +147,7 @@ void Shard::Impl::arm(FlowIndex i, const RoleCtx& ctx) {
   Instant at = Instant::never();
   if (r.source) {
     at = r.source->retry_at;
-    if (r.source->state == FlowState::kBarrier) at = earlier(at, barrier_expiry(*r.source, ctx));
+    at = earlier(at, idle_expiry(*r.source, ctx));
     if (r.source->state == FlowState::kDoubted) at = earlier(at, r.source->doubt_ends);
     if (r.source->state == FlowState::kActive) {
       at = earlier(at, earlier(accept_deadline(*r.source, ctx), repair_deadline(*r.source, ctx)));

@@ -11,6 +11,17 @@
 namespace matchrdma {
 namespace {
 
+// Only FIRST and MIDDLE show the path MTU: an ONLY may be shorter (PROTOCOL 3).
+void note_path_mtu(SourceFlow& f, const Frame& req) {
+  const bool full = req.info().first || req.info().middle;
+  if (f.path_mtu == 0 && full && legal_path_mtu(req.payload_length())) f.path_mtu = req.payload_length();
+}
+
+bool other_port(SourceFlow& f, const Frame& req) {
+  if (f.port == 0) f.port = req.udp_source_port();
+  return f.port != req.udp_source_port();
+}
+
 void note_seen(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
   const Seq psn = unwrap24(req.psn().v, f.seen ? f.seen_end : kFirstEpoch + req.psn().v);
   if (req.info().read_class && (f.state != FlowState::kActive || psn < f.base)) {
@@ -25,7 +36,7 @@ void note_seen(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
 
 void Shard::Impl::open(SourceFlow& f, const RoleCtx& ctx) {
   f.group = gate.group(GroupKey::of(f.key), ctx);
-  if (f.group == nullptr || f.path_mtu == 0) {
+  if (f.group == nullptr) {
     n.reasons.add(Reason::kFlowLimit);
     return;
   }
@@ -42,10 +53,21 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
     forward_outside(req, Cause::kForward, std::move(packet), ctx);
     return;
   }
-  note_seen(f, req, ctx);
+  if (f.inferred && other_port(f, req)) {
+    // What named the pair has changed: another QP may be behind this QPN now (C6). What is owned is delivered.
+    if (f.state == FlowState::kActive && f.owns()) {
+      if (!f.draining) drain(f);
+    } else {
+      retire(f, ctx);
+      forward_outside(req, Cause::kForward, std::move(packet), ctx);
+      return;
+    }
+  }
+  note_path_mtu(f, req);
+  if (f.path_mtu != 0) note_seen(f, req, ctx);
   switch (f.state) {
     case FlowState::kPaired:
-      if (ctx.peer_up && f.seen_end > f.no_base_below) open(f, ctx);
+      if (ctx.peer_up && f.seen && f.seen_end > f.no_base_below && f.open_after <= ctx.now) open(f, ctx);
       [[fallthrough]];
     case FlowState::kOpening:
       n.reasons.add(Reason::kUntracked);
@@ -100,6 +122,11 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
       forward_outside(view, Cause::kBelowBase, std::move(packet), ctx);
       break;
     case Accepted::kNewGeneration:
+      if (f.inferred) {
+        retire(f, ctx);  // nothing says that the new life has the same partner (C6)
+        forward_outside(view, Cause::kForward, std::move(packet), ctx);
+        return;
+      }
       new_generation(f, true, gate, ctx);
       keep_until_closed(f, std::move(packet), ctx);
       return;
@@ -171,18 +198,18 @@ void Shard::Impl::source_answer_before_lift(SourceFlow& f, const Frame& answer, 
     // Only the last response of a request, after all others, tells that and the MSN of what it acknowledges
     // (H7).
     if (on_response(f, answer) && answer.info().aeth) {
-      on_real_ack_before_lift(f, psn + 1, answer.aeth_msn(), ctx);
+      on_real_ack_before_lift(f, psn + 1, answer.aeth_msn(), gate, ctx);
     }
     forward(Side::kWan, Cause::kResponse, std::move(packet), ctx);
     return;
   }
   const uint8_t syndrome = answer.aeth_syndrome();
   if ((syndrome & 0xe0) == kAethAck) {
-    if (f.seen) on_real_ack_before_lift(f, psn + 1, answer.aeth_msn(), ctx);
+    if (f.seen) on_real_ack_before_lift(f, psn + 1, answer.aeth_msn(), gate, ctx);
   } else if (based && psn < f.base) {
     forget_base(f, gate, ctx);
   } else if (syndrome == kNakSequence && f.state == FlowState::kBarrier && psn <= f.seen_end) {
-    on_real_ack_before_lift(f, psn, answer.aeth_msn(), ctx);
+    on_real_ack_before_lift(f, psn, answer.aeth_msn(), gate, ctx);
     if (f.state == FlowState::kActive) {
       resend_from(f, psn, gate, ctx);  // H6: what it asks for is in custody
       return;

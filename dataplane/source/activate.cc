@@ -9,6 +9,8 @@ namespace matchrdma {
 namespace {
 
 constexpr uint64_t kKeptWhileClosing = 128;
+constexpr Duration kAskAgain = Duration::seconds(1);
+constexpr uint32_t kContradictions = 3;  ///< strange ACKs in a row
 
 void say_again_later(SourceFlow& f, const RoleCtx& ctx) {
   const Duration wait = ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min;
@@ -22,7 +24,7 @@ void start_handshake(SourceFlow& f, Message m, const RoleCtx& ctx) {
 }
 
 Message open_message(const SourceFlow& f) {
-  return FlowOpen{f.id, f.key, f.sender_qpn, f.path_mtu, f.completion, f.credits_used};
+  return FlowOpen{f.id, f.key, f.sender_qpn, f.path_mtu, f.completion, f.credits_used, f.vouched};
 }
 
 void set_base(SourceFlow& f, Seq base) {
@@ -84,8 +86,9 @@ void open_flow(SourceFlow& f, FlowId id, const RoleCtx& ctx) {
 
 void on_opened(SourceFlow& f, const FlowOpened& m, const RoleCtx& ctx) {
   if (f.state != FlowState::kOpening) return;
-  if (!m.accepted) {
-    f.fire(FlowEvent::kRefused);
+  if (m.answer != OpenAnswer::kAccepted) {
+    f.fire(m.answer == OpenAnswer::kRefused ? FlowEvent::kRefused : FlowEvent::kNotYet);
+    f.open_after = ctx.now + kAskAgain;
     f.retry_at = Instant::never();
     return;
   }
@@ -108,11 +111,30 @@ void on_base_answered(SourceFlow& f, const FlowBaseAck& m, const RoleCtx& ctx) {
   start_handshake(f, FlowLifted{f.id, f.lifted_end}, ctx);
 }
 
-void on_real_ack_before_lift(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
-  if (end > f.seen_end || end < f.real_ack_end) return;
+void on_real_ack_before_lift(SourceFlow& f, Seq end, Msn msn, Gate& gate, const RoleCtx& ctx) {
+  if (end > f.seen_end) {
+    if (++f.strange_acks >= kContradictions) contradict(f, gate, ctx);
+    return;
+  }
+  f.strange_acks = 0;
+  if (end < f.real_ack_end) return;
   f.real_ack_end = end;
   f.real_ack_msn = msn.v;
   if (f.state == FlowState::kBarrier && end >= f.base) lift(f, end, msn, ctx);
+}
+
+void contradict(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
+  if (!f.inferred) return;
+  f.strange_acks = 0;
+  ++ctx.n->contradictions;
+  if (f.state == FlowState::kActive) {
+    if (!f.draining) drain(f);
+  } else if (f.state == FlowState::kPaired || f.state == FlowState::kOpening) {
+    f.retry_at = Instant::never();
+    f.fire(FlowEvent::kGiveUp);
+  } else if (f.tracked()) {
+    leave_alone(f, gate, ctx);
+  }
 }
 
 void start_over(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {

@@ -12,7 +12,10 @@ void on_opened(SourceFlow& f, const FlowOpened& m, const RoleCtx& ctx);
 void on_base_answered(SourceFlow& f, const FlowBaseAck& m, const RoleCtx& ctx);
 /// The receiver's own ACK or sequence NAK seen on its way to the sender while there is no pseudo-ACK yet: it
 /// acknowledges everything below `end`. May lift the barrier.
-void on_real_ack_before_lift(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx);
+void on_real_ack_before_lift(SourceFlow& f, Seq end, Msn msn, Gate& gate, const RoleCtx& ctx);
+/// An answer about what this flow never sent. Some in a row: the pair was inferred wrongly, and it drains to
+/// transparent (C6).
+void contradict(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
 /// A NAK or RNR NAK below base passed: base and copies are forgotten at both ends.
 void forget_base(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
 /// A new life of the QP: the old one is destroyed at both ends before packets of the new one may pass (C4).

@@ -90,6 +90,8 @@ Accepted on_confirmed(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packe
         return pass_behind(f, packet, Cause::kDuplicateForwarded, gate, ctx);
     }
   }
+  // Unknown and old: of a QP that was inferred it may be another life, with another partner (C6).
+  if (!f.owns() && f.inferred) return Accepted::kNewGeneration;
   if (!f.owns()) return pass_behind(f, packet, Cause::kDuplicateForwarded, gate, ctx);
   ctx.n->reasons.add(Reason::kDuplicateSilence);
   return Accepted::kTaken;

@@ -80,6 +80,11 @@ struct SourceFlow {
   uint32_t path_mtu = 0;
   Completion completion = Completion::kTransparent;
   bool credits_used = false;
+  bool vouched = false;       ///< CM or a registration named the pair
+  bool inferred = false;      ///< by correlation: it may be wrong
+  uint16_t port = 0;          ///< UDP source port of its requests when it was inferred
+  uint32_t strange_acks = 0;  ///< in a row, above everything the sender sent
+  Instant open_after{-1};     ///< the far side did not see it on its path yet (C10)
   bool has_start = false;
   Psn start;
   int64_t start_msn = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Connection management MADs: what the replayer needs of them (IBA 12.6: REQ, REP, RTU, REJ, DREQ, DREP).
+// Connection management MADs on QP 1 (IBA 12.6): what they tell about the queue pairs they connect.
 #include <cstdint>
 #include <optional>
 
@@ -13,9 +13,14 @@ struct CmMad {
   uint16_t attribute = 0;
   uint32_t local_id = 0;   ///< communication id of the sender of this MAD
   uint32_t remote_id = 0;  ///< that of its peer; not in a REQ
-  Qpn qpn;                 ///< REQ, REP: the sender's queue pair
+  Qpn qpn;                 ///< REQ, REP: the sender's queue pair. DREQ: the receiver's
   Psn starting_psn;        ///< REQ, REP: first PSN that queue pair sends
-  uint32_t path_mtu = 0;   ///< REQ, bytes
+  uint32_t path_mtu = 0;   ///< REQ, bytes; 0: not one of 256 to 4096
+  bool reliable_connected = false;  ///< REQ: transport service type RC
+  bool flow_control = false;        ///< REQ, REP: end-to-end credits in use
+  uint8_t retry_count = 0;          ///< REQ
+  uint8_t rnr_retry_count = 0;      ///< REQ, REP; 7: unlimited
+  uint8_t ack_timeout = 0;          ///< REQ: local ACK timeout, 4.096 us x 2^n; 0: none
 
   bool opens() const { return attribute == kReq || attribute == kRep; }
   /// Sent because of a MAD of the peer.

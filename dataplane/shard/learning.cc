@@ -1,0 +1,163 @@
+// The learners of PROTOCOL 3 at work, and what becomes of a pair they name.
+#include <algorithm>
+
+#include "dataplane/destination/session.h"
+#include "dataplane/shard/impl.h"
+#include "dataplane/source/activate.h"
+#include "dataplane/wire/cm_mad.h"
+#include "dataplane/wire/icrc.h"
+
+namespace matchrdma {
+namespace {
+
+constexpr size_t kWanted = 64;
+constexpr Duration kWantedFor = Duration::seconds(5);
+constexpr Duration kOnPath = Duration::seconds(1);     // C10
+constexpr Duration kRemembered = Duration::seconds(3600);
+constexpr FlowIndex kIdlePerProbe = 64;                // records looked at per probe interval
+
+/// The pair of a flow: its sender first.
+Registration pair_of(const FlowKey& key, Qpn sender) {
+  Registration pair;
+  pair.a = {key.src, sender};
+  pair.b = {key.dst, key.dst_qpn};
+  pair.vlan_outer = key.vlan_outer;
+  pair.vlan_inner = key.vlan_inner;
+  pair.port_pair = key.port_pair;
+  return pair;
+}
+Registration pair_of(const SourceFlow& f) { return pair_of(f.key, f.sender_qpn); }
+
+}  // namespace
+
+const char* learned_by_key(LearnedBy l) {
+  static constexpr const char* kKeys[] = {"registration", "cm", "correlation", "peer"};
+  return kKeys[static_cast<size_t>(l)];
+}
+
+// No state from a packet that fails its checks (PROTOCOL 8).
+void Shard::Impl::watch_request(Side side, const FlowKey& key, const Frame& f, const RoleCtx& ctx) {
+  if (config.tuning.learned == Completion::kTransparent || !icrc_ok(f)) return;
+  correlation.on_request(key, f, side == Side::kLan, ctx.now);
+}
+
+void Shard::Impl::watch_answer(Side side, const FlowKey& key, const Frame& f, const RoleCtx& ctx) {
+  if (config.tuning.learned == Completion::kTransparent || !icrc_ok(f)) return;
+  const auto pair = correlation.on_answer(key, f, side == Side::kLan, ctx.now, ctx.rtt);
+  if (pair) found(*pair, LearnedBy::kCorrelation, ctx);
+}
+
+void Shard::Impl::on_cm(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
+  const auto mad = icrc_ok(f) ? parse_cm_mad(f) : std::nullopt;
+  if (mad) {
+    if (mad->attribute == CmMad::kDreq) {
+      FlowKey key = FlowKey::of(f, 0);
+      key.dst_qpn = mad->qpn;
+      if (const FlowIndex i = table.find(key); i != kNoFlow) {
+        hold_dreq(side, i, std::move(packet), ctx);
+        return;
+      }
+    }
+    const bool learns = config.tuning.learned != Completion::kTransparent;
+    const auto pair = learns ? cm.on_mad(*mad, f, side == Side::kLan, ctx.now) : std::nullopt;
+    if (pair) found(*pair, LearnedBy::kCm, ctx);
+  }
+  forward(side, Cause::kForward, std::move(packet), ctx);
+}
+
+void Shard::Impl::found(Registration pair, LearnedBy by, const RoleCtx& ctx) {
+  pair.completion = config.tuning.learned;
+  bool taken = false;
+  for (const bool from_a : {true, false}) {
+    const FlowIndex i = table.find(pair.flow(from_a));
+    if (i == kNoFlow || find_flow(pair, from_a) != kNoFlow) continue;
+    // The QPN has another peer now: the old pair is over (C4), and ends at both proxies before the new one begins.
+    taken = true;
+    const FlowRecord& r = records[i];
+    retire(r.source ? *r.source : *records[r.reverse].source, ctx);
+  }
+  if (taken) {
+    if (wanted.size() < kWanted) wanted.push_back({pair, by, ctx.now + kWantedFor});
+    return;
+  }
+  if (!learn(pair, true, by, ctx)) return;
+  correlation.forget(pair);
+  ++n.pairs_learned;
+  if (by == LearnedBy::kCm) open_started(pair, ctx);
+}
+
+// The pair is forgotten at both proxies, and what its source owns with it.
+void Shard::Impl::retire(const SourceFlow& f, const RoleCtx& ctx) {
+  ++n.generations;
+  ask(pair_of(f), true, ctx);
+}
+
+void Shard::Impl::run_wanted(const RoleCtx& ctx) {
+  for (size_t k = 0; k < wanted.size(); ++k) {
+    const Wanted w = wanted[k];
+    const bool free = std::all_of(asked.begin(), asked.end(), [](const Asked& a) { return !a.unregister; });
+    if (!free && w.until > ctx.now) continue;
+    wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(k--));
+    if (free) found(w.pair, w.by, ctx);
+  }
+}
+
+// C10: an inferred pair is opened only where its requests leave and its answers enter.
+bool Shard::Impl::seen_on_path(const FlowOpen& m, const FlowRecord* r, const RoleCtx& ctx) const {
+  if (m.vouched) return true;
+  if (r != nullptr) {
+    const DestinationFlow& d = *r->destination;
+    return later(d.request_seen, d.answer_seen) + kOnPath >= ctx.now &&
+           earlier(d.request_seen, d.answer_seen) + kOnPath >= ctx.now;
+  }
+  FlowKey answers = m.key;
+  std::swap(answers.src, answers.dst);
+  answers.dst_qpn = m.sender_qpn;
+  return correlation.on_path(m.key, answers, ctx.now);
+}
+
+void Shard::Impl::on_flow_open(const FlowOpen& m, const RoleCtx& ctx) {
+  FlowIndex i = table.find(m.key);
+  FlowRecord* r = record(i);
+  if (r != nullptr && (!r->destination || r->destination->sender_qpn != m.sender_qpn)) {
+    ctx.out->message(FlowOpened{m.id, OpenAnswer::kRefused});
+    return;
+  }
+  if (!seen_on_path(m, r, ctx)) {
+    ctx.out->message(FlowOpened{m.id, OpenAnswer::kNotOnPath});
+    return;
+  }
+  if (r == nullptr) {
+    Registration pair = pair_of(m.key, m.sender_qpn);
+    std::swap(pair.a, pair.b);  // its sender stands at the peer
+    pair.credits = m.credits;
+    pair.completion = config.tuning.learned;
+    if (!learn(pair, true, m.vouched ? LearnedBy::kPeer : LearnedBy::kCorrelation, ctx)) {
+      ctx.out->message(FlowOpened{m.id, OpenAnswer::kRefused});
+      return;
+    }
+    correlation.forget(pair);
+    i = table.find(m.key);
+    r = record(i);
+  }
+  if (r->destination->id != m.id) ids.erase(r->destination->id.v);
+  ids[m.id.v] = i;
+  on_open(*r->destination, m, egress, ctx);
+  touch(i);
+}
+
+// An inferred pair without traffic is remembered for an hour (PROTOCOL 3).
+void Shard::Impl::forget_idle(const RoleCtx& ctx) {
+  for (FlowIndex k = 0; k < std::min<FlowIndex>(kIdlePerProbe, static_cast<FlowIndex>(records.size())); ++k) {
+    idle_hand = (idle_hand + 1) % static_cast<FlowIndex>(records.size());
+    const FlowRecord& r = records[idle_hand];
+    const FlowRecord* back = record(r.reverse);
+    if (!r.source || back == nullptr || r.by == LearnedBy::kRegistration) continue;
+    const bool rests = r.source->state == FlowState::kPaired || r.source->state == FlowState::kTransparent;
+    const bool idle = back->destination->state == DestState::kIdle || back->destination->state == DestState::kOpened;
+    if (!rests || !idle || later(r.last, back->last) + kRemembered > ctx.now) continue;
+    unlearn(pair_of(*r.source), ctx);
+  }
+}
+
+}  // namespace matchrdma
