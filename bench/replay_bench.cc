@@ -1,14 +1,15 @@
 // Packets per second of a whole replay: 1 KiB MTU WRITE stream, early completion, registered, ICRC on, no
-// outputs. One core, median of five. replay_bench [--json FILE|-] [--packets N]
+// outputs. One core. With --memory: what it needs besides the packets in custody.
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
@@ -27,7 +28,6 @@ namespace {
 constexpr uint32_t kMtu = 1024, kMessagePackets = 64;
 constexpr Duration kGap = Duration::nanos(92);  ///< 1 KiB packets back to back at 100 Gb/s
 constexpr Duration kHostLatency = Duration::micros(8);
-constexpr int kRuns = 5;
 
 /// Removes the trace when the program ends.
 struct TemporaryFile {
@@ -133,15 +133,38 @@ uint64_t peak_rss_bytes() {
   return static_cast<uint64_t>(u.ru_maxrss) * 1024;
 }
 
-int bench(uint32_t packets, const std::string& json) {
+struct BenchOptions {
+  uint32_t packets = 300'000;
+  int runs = 5;
+  bool memory = false;
+  std::string json;
+};
+
+/// Peaks of the process and of what it has to hold.
+struct Memory {
+  static constexpr uint64_t kAllowed = 200'000'000;
+  uint64_t rss = 0, custody = 0, destination = 0, in_flight = 0;
+  /// A packet in flight or at the destination is the same memory that custody holds, so only the larger counts.
+  uint64_t besides() const { return rss - std::min(rss, std::max(custody, destination + in_flight)); }
+};
+
+void print(const Memory& m, Table& t) {
+  t.add({"peak memory, bytes", thousands(m.rss)});
+  t.add({"of it custody", thousands(m.custody)});
+  t.add({"of that at the destination", thousands(m.destination)});
+  t.add({"of that in flight", thousands(m.in_flight)});
+  t.add({"besides custody", thousands(m.besides())});
+}
+
+int bench(const BenchOptions& o) {
   TemporaryFile file;
   auto writer = CaptureWriter::open(file.path);
   if (!writer) or_die(Error{writer.error()});
-  TraceMaker(*writer).make(packets);
+  TraceMaker(*writer).make(o.packets);
   or_die(writer->close());
   std::vector<double> wall, cpu;
   Run last;
-  for (int i = 0; i < kRuns; ++i) {
+  for (int i = 0; i < o.runs; ++i) {
     last = run_once(file.path);
     const double n = static_cast<double>(last.result.trace.packets);
     wall.push_back(n / last.wall);
@@ -153,24 +176,32 @@ int bench(uint32_t packets, const std::string& json) {
     }
   }
   const ReplayResult& r = last.result;
+  const Memory memory{peak_rss_bytes(), r.proxy[0].custody_peak, r.proxy[1].held_peak,
+                      static_cast<uint64_t>(r.span.peak_in_flight_bytes)};
   const nlohmann::ordered_json report = {{"bench", "replay"},
                                          {"packets", r.trace.packets},
                                          {"packets_per_second", median(wall)},
                                          {"packets_per_cpu_second", median(cpu)},
-                                         {"runs", kRuns},
-                                         {"peak_rss_bytes", peak_rss_bytes()},
-                                         {"custody_peak_bytes", r.proxy[0].custody_peak},
-                                         {"destination_peak_bytes", r.proxy[1].held_peak}};
-  if (json != "-") {
+                                         {"runs", o.runs},
+                                         {"peak_rss_bytes", memory.rss},
+                                         {"custody_peak_bytes", memory.custody},
+                                         {"destination_peak_bytes", memory.destination},
+                                         {"in_flight_peak_bytes", memory.in_flight},
+                                         {"besides_custody_bytes", memory.besides()}};
+  if (o.json != "-") {
     Table t({{""}, {"", Table::Align::kRight}});
     t.add({"packets", thousands(r.trace.packets)});
-    t.add({"packets/s (median of 5)", thousands(static_cast<uint64_t>(median(wall)))});
+    t.add({"packets/s (median of " + std::to_string(o.runs) + ")",
+           thousands(static_cast<uint64_t>(median(wall)))});
     t.add({"packets per CPU second", thousands(static_cast<uint64_t>(median(cpu)))});
-    t.add({"peak memory, bytes", thousands(peak_rss_bytes())});
-    t.add({"of it custody, bytes", thousands(r.proxy[0].custody_peak)});
+    print(memory, t);
     t.print(std::cout);
   }
-  if (!json.empty()) or_die(write_json(report, json));
+  if (!o.json.empty()) or_die(write_json(report, o.json));
+  if (o.memory && memory.besides() > Memory::kAllowed) {
+    std::cerr << "replay_bench: more than " << thousands(Memory::kAllowed) << " bytes besides custody\n";
+    return 1;
+  }
   return 0;
 }
 
@@ -178,16 +209,19 @@ int bench(uint32_t packets, const std::string& json) {
 }  // namespace matchrdma
 
 int main(int argc, char** argv) {
-  std::string json;
-  uint32_t packets = 300'000;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--json") == 0) json = argv[i + 1];
-    if (std::strcmp(argv[i], "--packets") == 0)
-      packets = static_cast<uint32_t>(std::strtoul(argv[i + 1], nullptr, 10));
-  }
-  if (argc % 2 == 0 || packets < 64) {
-    std::cerr << "usage: replay_bench [--json FILE|-] [--packets N], N at least 64\n";
-    return 2;
-  }
-  return matchrdma::bench(packets, json);
+  constexpr uint32_t kTwoGigabytes = 1'880'000;
+  matchrdma::BenchOptions o;
+  CLI::App app{"packets per second of a whole replay"};
+  auto* packets =
+      app.add_option("--packets", o.packets, "Requests in the trace (300000)")->check(CLI::Range(64, 1 << 30));
+  auto* runs =
+      app.add_option("--runs", o.runs, "Replays, of which the median counts (5)")->check(CLI::Range(1, 1000));
+  app.add_flag("--memory", o.memory,
+               "One replay of 2 GB, which fails when it needs more than 200 MB besides the packets in custody");
+  app.add_option("--json", o.json,
+                 "Also write the figures as JSON to this file; - is stdout, without the table");
+  CLI11_PARSE(app, argc, argv);
+  if (o.memory && packets->count() == 0) o.packets = kTwoGigabytes;
+  if (o.memory && runs->count() == 0) o.runs = 1;
+  return matchrdma::bench(o);
 }

@@ -12,6 +12,7 @@
 #include "dataplane/base/prng.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/types.h"
+#include "model/growing_ring.h"
 
 namespace matchrdma::model {
 
@@ -37,6 +38,7 @@ struct SpanStats {
   uint64_t tail_drops = 0;  ///< by the queue bound
   uint64_t duplicated = 0, reordered = 0, corrupted = 0;
   int64_t peak_queue_bytes = 0;
+  int64_t peak_in_flight_bytes = 0;
 };
 
 /// Carries items of any type (packets, control datagrams, a variant of both) in virtual time. Deterministic:
@@ -71,25 +73,36 @@ class Span {
     if (config_.duplicate > 0 && prng_.chance(config_.duplicate)) {
       MRDMA_CHECK(clone_ != nullptr);
       ++stats_.duplicated;
-      launch(clone_(item), *left);
+      launch(clone_(item), size_bytes, *left);
     }
-    launch(std::move(item), *left);
+    launch(std::move(item), size_bytes, *left);
   }
 
-  Instant next_due() const { return heap_.empty() ? Instant::never() : heap_.front().due; }
+  Instant next_due() const {
+    const Entry* e = earliest();
+    return e == nullptr ? Instant::never() : e->due;
+  }
   /// The earliest item due at or before `now`.
   std::optional<T> pop_due(Instant now) {
-    if (heap_.empty() || now < heap_.front().due) return std::nullopt;
-    std::pop_heap(heap_.begin(), heap_.end(), Later{});
-    const uint32_t slot = heap_.back().slot;
-    heap_.pop_back();
-    free_.push_back(slot);
+    const Entry* e = earliest();
+    if (e == nullptr || now < e->due) return std::nullopt;
     ++stats_.delivered;
-    return std::move(items_[slot]);
+    in_flight_bytes_ -= e->size_bytes;
+    if (!line_.empty() && e == &line_.front()) {
+      std::optional<T> item(std::move(line_.front().item));
+      line_.pop_front();
+      return item;
+    }
+    std::pop_heap(strays_.begin(), strays_.end(), Later{});
+    std::optional<T> item(std::move(strays_.back().item));
+    strays_.pop_back();
+    return item;
   }
+  /// What is likely to come `ahead` items after the next, for prefetching; nullptr: not known.
+  const T* upcoming(size_t ahead) const { return ahead < line_.size() ? &line_[ahead].item : nullptr; }
 
-  bool empty() const { return heap_.empty(); }
-  size_t in_flight() const { return heap_.size(); }
+  bool empty() const { return line_.empty() && strays_.empty(); }
+  size_t in_flight() const { return line_.size() + strays_.size(); }
   const SpanStats& stats() const { return stats_; }
   /// Bytes that wait for serialisation at `now`.
   int64_t queue_bytes(Instant now) const {
@@ -100,13 +113,14 @@ class Span {
 
  private:
   static constexpr int64_t kNanos = 1'000'000'000;
-  struct Key {
+  struct Entry {
     Instant due;
-    uint64_t order;
-    uint32_t slot;
+    uint64_t order = 0;
+    uint32_t size_bytes = 0;
+    T item{};
   };
   struct Later {
-    bool operator()(const Key& a, const Key& b) const {
+    bool operator()(const Entry& a, const Entry& b) const {
       return a.due != b.due ? a.due > b.due : a.order > b.order;
     }
   };
@@ -131,9 +145,15 @@ class Span {
     return busy_until_;
   }
 
-  void launch(T item, Instant left) {
+  const Entry* earliest() const {
+    if (strays_.empty()) return line_.empty() ? nullptr : &line_.front();
+    return line_.empty() || Later{}(line_.front(), strays_.front()) ? &strays_.front() : &line_.front();
+  }
+
+  void launch(T item, uint32_t size_bytes, Instant left) {
     Instant due = left + config_.delay;
-    if (config_.reorder > 0 && prng_.chance(config_.reorder)) {
+    const bool reordered = config_.reorder > 0 && prng_.chance(config_.reorder);
+    if (reordered) {
       ++stats_.reordered;
       due = due + Duration{prng_.between(0, config_.reorder_extra.ns)};
     }
@@ -147,17 +167,15 @@ class Span {
       ++stats_.corrupted;
       corrupt_(item, prng_);
     }
-    uint32_t slot;
-    if (free_.empty()) {
-      slot = static_cast<uint32_t>(items_.size());
-      items_.push_back(std::move(item));
-    } else {
-      slot = free_.back();
-      free_.pop_back();
-      items_[slot] = std::move(item);
+    in_flight_bytes_ += size_bytes;
+    stats_.peak_in_flight_bytes = std::max(stats_.peak_in_flight_bytes, in_flight_bytes_);
+    Entry e{due, order_++, size_bytes, std::move(item)};
+    if (!reordered && (line_.empty() || due >= line_.back().due)) {
+      line_.push_back(std::move(e));
+      return;
     }
-    heap_.push_back({due, order_++, slot});
-    std::push_heap(heap_.begin(), heap_.end(), Later{});
+    strays_.push_back(std::move(e));
+    std::push_heap(strays_.begin(), strays_.end(), Later{});
   }
 
   SpanConfig config_;
@@ -165,9 +183,9 @@ class Span {
   Clone clone_;
   Corrupt corrupt_;
   SpanStats stats_;
-  std::vector<Key> heap_;  // the keys alone are sorted: items stay in their slots
-  std::vector<T> items_;
-  std::vector<uint32_t> free_;
+  GrowingRing<Entry> line_;    // as pushed, which is nearly always the order in which they arrive
+  std::vector<Entry> strays_;  // a heap of the others
+  int64_t in_flight_bytes_ = 0;
   Instant busy_until_{};
   int64_t carry_ = 0;
   uint64_t order_ = 0;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "model/packet_arena.h"
 
 namespace matchrdma::model {
@@ -91,6 +93,25 @@ TEST(ModelSpan, CarriesPacketsAndControlAndSpoilsCopies) {
     EXPECT_EQ(std::count(kept->data, kept->data + 200, 0), 200);
   }
   EXPECT_EQ(arena.live_packets(), 0u);
+}
+
+TEST(Span, ReorderedItemsComeInTheOrderOfTheirTimes) {
+  Span<int> s({.delay = Duration::micros(10), .reorder = 0.3, .reorder_extra = Duration::micros(5)}, 4);
+  for (int i = 0; i < 1000; ++i) s.push(i, 100, Instant{i * 100});
+  EXPECT_GT(s.stats().peak_in_flight_bytes, 90'000);
+  std::vector<bool> seen(1000);
+  Instant before{};
+  for (int count = 0; count < 1000; ++count) {
+    const Instant due = s.next_due();
+    EXPECT_GE(due, before);
+    before = due;
+    const int i = *s.pop_due(due);
+    EXPECT_GE(due, Instant{i * 100 + 10'000});
+    EXPECT_LE(due, Instant{i * 100 + 15'000});
+    seen[static_cast<size_t>(i)] = true;
+  }
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), true), 1000);
+  EXPECT_TRUE(s.empty());
 }
 
 TEST(PacketArena, BoundsAndCounts) {

@@ -65,7 +65,7 @@ void ByteSource::refill() {
   size_t filled = view_.size();
   ssize_t got = 0;
   do {
-    got = ::read(fd_, buffer_.data() + filled, buffer_.size() - filled);
+    got = ::read(fd_, buffer_.data() + filled, std::min(kRead, buffer_.size() - filled));
   } while (got < 0 && errno == EINTR);
   if (got < 0) read_error_ = std::strerror(errno);
   if (got <= 0) {

@@ -41,6 +41,9 @@ class ByteSource {
   const std::string& read_error() const { return read_error_; }
 
  private:
+  /// Most that one read takes: what has come stays in a cache near the core until it is used.
+  static constexpr size_t kRead = size_t{128} << 10;
+
   ByteSource() = default;
   void refill();
   void close_file();

@@ -21,11 +21,12 @@ struct PacketView {
   bool plain_ack() const { return answer() && frame().opcode() == op::kRcAck; }
   bool positive_ack() const { return plain_ack() && (frame().aeth_syndrome() & 0x60) == kAethAck; }
 
-  static PacketView of(Bytes bytes, const TraceFlows& flows) {
+  /// `bad_icrc`: the verdict, where it is known already.
+  static PacketView of(Bytes bytes, const TraceFlows& flows, std::optional<bool> bad_icrc = std::nullopt) {
     PacketView v;
     v.parsed = parse_frame(bytes);
     if (v.parsed.kind != ParseKind::kRoce) return v;
-    v.bad_icrc = !icrc_ok(v.parsed.frame);
+    v.bad_icrc = bad_icrc ? *bad_icrc : !icrc_ok(v.parsed.frame);
     v.stream = flows.stream_of(v.parsed);
     v.rc = v.stream >= 0 && !v.bad_icrc && v.frame().info().transport == Transport::kRc;
     return v;

@@ -20,7 +20,8 @@ Result<ReplayResult> replay(const ReplayOptions& options) {
   result.streams = flows->streams();
   result.trace = flows->counts();
   const bool registers = options.register_flows && !options.transparent;
-  for (const TraceStream& s : result.streams) result.registered.push_back(registers && s.partner >= 0);
+  for (size_t i = 0; i < result.streams.size(); ++i)
+    result.registered.push_back(registers && flows->can_register(i));
   return result;
 }
 

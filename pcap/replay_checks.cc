@@ -33,6 +33,7 @@ void ReplayChecks::entered(const PacketView& v) {
 void ReplayChecks::request_entered(const PacketView& v) {
   Flow& f = flow(v.stream);
   const Seq seq = place_psn(v.frame().psn(), f.in_near);
+  const bool new_life = seq < f.in_near && flows_.streams()[static_cast<size_t>(v.stream)].reused;
   f.in_near = std::max(f.in_near, seq);
   if (v.read_request()) {
     ++report_.read_copies_in;
@@ -44,7 +45,9 @@ void ReplayChecks::request_entered(const PacketView& v) {
     if (!known->entered_as(fingerprint)) known->variants.push_back(fingerprint);
     return;
   }
-  f.requests.at(seq).fingerprint = fingerprint;
+  Request& r = f.requests.at(seq);
+  r.fingerprint = fingerprint;
+  r.new_life = new_life;
   ++in_;
   trim(f);
 }
@@ -111,7 +114,7 @@ void ReplayChecks::request_left(const PacketView& v, Cause cause) {
   r->out = true;
   ++out_;
   if (r->lost_on_span) ++repaired_;
-  if (f.any_out && seq < f.out_highest && !v.read_request()) report_.in_order = false;
+  if (f.any_out && seq < f.out_highest && !v.read_request() && !r->new_life) report_.in_order = false;
   f.out_highest = std::max(f.out_highest, seq);
   f.any_out = true;
 }
@@ -145,8 +148,8 @@ uint64_t ReplayChecks::unanswered() const {
     if (flows_.streams()[i].partner < 0) continue;
     const Flow& f = state_[i];
     n += f.unanswered_forgotten;
-    for (const auto& slot : f.requests)
-      if (slot.value.out && slot.seq >= f.answered_end) ++n;
+    for (size_t k = 0; k < f.requests.size(); ++k)
+      if (f.requests[k].value.out && f.requests[k].seq >= f.answered_end) ++n;
   }
   return n;
 }

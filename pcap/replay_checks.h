@@ -39,6 +39,7 @@ class ReplayChecks {
     uint64_t fingerprint = 0;          ///< of its first copy
     std::vector<uint64_t> variants{};  ///< of later ones that differ: a sender may resend a FIRST as MIDDLE
     bool out = false, lost_on_span = false;
+    bool new_life = false;  ///< below the newest, of a QP used anew: it came so and may leave so
     bool entered_as(uint64_t f) const {
       return f == fingerprint || std::find(variants.begin(), variants.end(), f) != variants.end();
     }

@@ -34,7 +34,7 @@ TraceSites::Place ReplayFeed::place(const PacketView& v, Bytes packet) {
 void ReplayFeed::read_one(Instant now) {
   FedPacket p;
   p.packet = pool_.copy(next_.data);
-  p.view = PacketView::of(p.packet->bytes(), flows_);
+  p.view = PacketView::of(p.packet->bytes(), flows_, flows_.bad_icrc(next_.index));
   p.captured = next_.time;
   p.index = next_.index;
   const TraceSites::Place where = place(p.view, p.packet->bytes());

@@ -47,7 +47,7 @@ void ReplayHosts::make_ready(int host, Instant entry) {
     shift_changed_ = true;
   }
   h.blocked = h.released = false;
-  ready_[static_cast<size_t>(p.site)].insert({entry, p.index, host});
+  ready_[static_cast<size_t>(p.site)].push({entry, p.index, host});
 }
 
 void ReplayHosts::block(int host, const Dependency& d) {
@@ -57,13 +57,13 @@ void ReplayHosts::block(int host, const Dependency& d) {
 
 Instant ReplayHosts::next(Site site) const {
   const auto& ready = ready_[static_cast<size_t>(site)];
-  return ready.empty() ? Instant::never() : std::get<0>(*ready.begin());
+  return ready.empty() ? Instant::never() : std::get<0>(ready.top());
 }
 
 FedPacket ReplayHosts::pop(Site site, Instant now) {
   auto& ready = ready_[static_cast<size_t>(site)];
-  const auto [entry, index, host] = *ready.begin();
-  ready.erase(ready.begin());
+  const auto [entry, index, host] = ready.top();
+  ready.pop();
   Host& h = hosts_[static_cast<size_t>(host)];
   FedPacket p = std::move(h.queue.front());
   h.queue.pop_front();

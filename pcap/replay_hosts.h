@@ -2,13 +2,14 @@
 // The hosts of a replay: each sends what it was captured sending, no earlier than its cause allows.
 #include <array>
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <optional>
-#include <set>
+#include <queue>
 #include <tuple>
 #include <vector>
 
 #include "dataplane/base/packet.h"
+#include "model/growing_ring.h"
 #include "pcap/packet_view.h"
 #include "pcap/replay_causality.h"
 
@@ -57,7 +58,7 @@ class ReplayHosts {
 
  private:
   struct Host {
-    std::deque<FedPacket> queue;
+    model::GrowingRing<FedPacket> queue;
     Duration shift;
     Instant last_entry{std::numeric_limits<int64_t>::min()};
     uint64_t unread = 0;
@@ -65,6 +66,7 @@ class ReplayHosts {
     bool blocked = false, released = false;
   };
   using Ready = std::tuple<Instant, uint64_t, int>;  ///< entry, index in the file, host
+  using ReadyQueue = std::priority_queue<Ready, std::vector<Ready>, std::greater<>>;
 
   void evaluate(int host, Instant now);
   void make_ready(int host, Instant entry);
@@ -74,7 +76,7 @@ class ReplayHosts {
   Causality& causality_;
   Duration origin_;
   std::vector<Host> hosts_;
-  std::array<std::set<Ready>, 2> ready_;
+  std::array<ReadyQueue, 2> ready_;
   std::vector<std::vector<int>> waiting_;  ///< hosts by stream + 1; 0: CM
   uint64_t queued_ = 0, queued_bytes_ = 0, released_ = 0;
   bool shift_changed_ = true;

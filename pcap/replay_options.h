@@ -63,6 +63,7 @@ struct SpanReport {
   uint64_t lost = 0, repaired = 0, reordered = 0;
   uint64_t duplicated = 0, corrupted = 0, control_lost = 0, responses_lost = 0;
   int64_t peak_queue_bytes = 0;
+  int64_t peak_in_flight_bytes = 0;  ///< of both directions
 };
 
 struct HostReport {

@@ -78,6 +78,7 @@ void ReplayWan::report(SpanReport& r) const {
     r.duplicated += s.duplicated;
     r.corrupted += s.corrupted;
     r.peak_queue_bytes = std::max(r.peak_queue_bytes, s.peak_queue_bytes);
+    r.peak_in_flight_bytes += s.peak_in_flight_bytes;
   }
   r.lost -= data_messages_lost_;
   r.control_lost = control_lost_;

@@ -44,6 +44,7 @@ class ReplayWorld {
   void gather(Site site, Instant t);
   void take_host_packet(Site site, Instant t);
   bool take_wan_item(Site site, WanQueue& queue);
+  static void prefetch(const WanQueue& queue);
   void run_node(Site site);
   void dispatch(Site site);
   void to_lan(Site site, OutItem& item);

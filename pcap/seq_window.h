@@ -1,17 +1,16 @@
 #pragma once
 // Values by PSN, for the few thousand PSNs around the front of one flow.
-#include <algorithm>
 #include <cstddef>
-#include <deque>
 
 #include "dataplane/base/types.h"
+#include "model/growing_ring.h"
 
 namespace matchrdma {
 
 /// The unwrapped number of a wire PSN in a flow whose newest is `near`. A step far back is a new generation
 /// (the QP was used anew), which is numbered above all that was: PSNs of two lives never meet.
 constexpr Seq place_psn(Psn psn, Seq near) {
-  constexpr Seq kNewLife = 1 << 22;
+  constexpr Seq kNewLife = 1 << 18;  // more than any sender has outstanding
   const Seq s = unwrap24(psn.v, near);
   return s < near - kNewLife ? s + (Seq{1} << 24) : s;
 }
@@ -29,6 +28,8 @@ class SeqWindow {
   size_t size() const { return slots_.size(); }
   Slot& front() { return slots_.front(); }
   Slot& back() { return slots_.back(); }
+  const Slot& operator[](size_t i) const { return slots_[i]; }
+  Slot& operator[](size_t i) { return slots_[i]; }
   void pop_front() { slots_.pop_front(); }
 
   T* find(Seq seq) {
@@ -49,12 +50,9 @@ class SeqWindow {
     }
     const size_t i = place(seq);
     if (slots_[i].seq == seq) return slots_[i].value;
-    return slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(i), Slot{seq, T{}})->value;
+    slots_.insert(i, {seq, T{}});
+    return slots_[i].value;
   }
-  auto begin() { return slots_.begin(); }
-  auto end() { return slots_.end(); }
-  auto begin() const { return slots_.begin(); }
-  auto end() const { return slots_.end(); }
 
  private:
   /// Index of the first slot not below `seq`.
@@ -64,10 +62,18 @@ class SeqWindow {
     const size_t last = slots_.size() - 1;
     if (behind <= static_cast<Seq>(last) && slots_[last - static_cast<size_t>(behind)].seq == seq)
       return last - static_cast<size_t>(behind);
-    const auto below = [](const Slot& s, Seq v) { return s.seq < v; };
-    return static_cast<size_t>(std::lower_bound(slots_.begin(), slots_.end(), seq, below) - slots_.begin());
+    size_t low = 0, high = last;
+    while (low < high) {
+      const size_t middle = low + (high - low) / 2;
+      if (slots_[middle].seq < seq) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
   }
-  std::deque<Slot> slots_;
+  model::GrowingRing<Slot> slots_;
 };
 
 }  // namespace matchrdma

@@ -58,8 +58,13 @@ class Conversation {
   Conversation& a(const RoceSpec& r, uint16_t port = 0xc001) { return add(frame(true, r, port)); }
   Conversation& b(const RoceSpec& r, uint16_t port = 0xc001) { return add(frame(false, r, port)); }
   Conversation& add(const std::vector<uint8_t>& f) {
-    file_.record(1000, ++count_ * 1000, f);
+    file_.record(seconds_, ++count_ * 1000, f);
     frames_.push_back(f);
+    return *this;
+  }
+  /// Nobody says anything for so long; time_of() does not know of it.
+  Conversation& pause(uint32_t seconds) {
+    seconds_ += seconds;
     return *this;
   }
   static Instant time_of(size_t index) {
@@ -78,7 +83,7 @@ class Conversation {
  private:
   CaptureBytes file_;
   std::vector<std::vector<uint8_t>> frames_;
-  uint32_t count_ = 0;
+  uint32_t count_ = 0, seconds_ = 1000;
 };
 
 }  // namespace matchrdma::test

@@ -51,6 +51,7 @@ Result<TraceFlows> TraceFlows::scan(CaptureReader reader, std::optional<Cidr> si
   while (reader.next(packet) == ReadStatus::kPacket) {
     if (progress) progress(reader.bytes_read());
     ++n.packets;
+    t.bad_icrc_.push_back(false);
     n.first = earlier(n.first, packet.time);
     const ParseResult p = parse_frame(packet.data);
     t.sites_.learn(packet.data, p);
@@ -61,6 +62,7 @@ Result<TraceFlows> TraceFlows::scan(CaptureReader reader, std::optional<Cidr> si
     ++n.opcodes[p.frame.opcode()];
     if (!icrc_ok(p.frame)) {
       ++n.icrc_bad;
+      t.bad_icrc_.back() = true;
       continue;  // no host acts on it
     }
     if (!has_stream(p)) continue;
@@ -69,7 +71,7 @@ Result<TraceFlows> TraceFlows::scan(CaptureReader reader, std::optional<Cidr> si
       t.streams_[static_cast<size_t>(stream)].source_qpn =
           Qpn{load_be24(p.frame.data() + p.frame.ext_offset() + 5)};
     if (p.frame.info().request) {
-      pairing.request(stream, p.frame);
+      pairing.request(stream, p.frame, packet.time);
     } else {
       pairing.answer(stream, p.frame);
     }
@@ -82,11 +84,18 @@ Result<TraceFlows> TraceFlows::scan(CaptureReader reader, std::optional<Cidr> si
   return t;
 }
 
+// Nobody tells the proxies when a life ends and where the next begins, and a recording does not send again what
+// they refuse until they have found out: such a QP is left transparent.
+bool TraceFlows::can_register(size_t stream) const {
+  const TraceStream& s = streams_[stream];
+  return s.partner >= 0 && !s.reused && !streams_[static_cast<size_t>(s.partner)].reused;
+}
+
 std::vector<Registration> TraceFlows::registrations(Completion completion) const {
   std::vector<Registration> all;
   for (size_t i = 0; i < streams_.size(); ++i) {
     const TraceStream& s = streams_[i];
-    if (s.partner < static_cast<int>(i)) continue;  // unpaired, or told by its partner already
+    if (s.partner < static_cast<int>(i) || !can_register(i)) continue;  // or told by its partner already
     const TraceStream& p = streams_[static_cast<size_t>(s.partner)];
     Registration r;
     r.a = end_of(s, p);

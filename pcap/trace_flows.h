@@ -23,8 +23,8 @@ struct TraceCounts {
   std::string incomplete;            ///< why the file ends before its end; empty: it does not
 };
 
-/// Duty: what a replay must know before its first packet. Streams the file: memory grows with flows, not
-/// packets.
+/// Duty: what a replay must know before its first packet. Streams the file: memory grows with flows, and by one
+/// bit for every packet.
 class TraceFlows {
  public:
   using ProgressFn = std::function<void(uint64_t bytes_read)>;
@@ -33,9 +33,16 @@ class TraceFlows {
   const TraceCounts& counts() const { return counts_; }
   const TraceSites& sites() const { return sites_; }
   const std::vector<TraceStream>& streams() const { return streams_; }
+  /// Whether the ICRC of the packet at `index` of the file was wrong; none where the scan has not come to.
+  std::optional<bool> bad_icrc(uint64_t index) const {
+    if (index >= counts_.packets) return std::nullopt;
+    return bad_icrc_[index];
+  }
   /// Index of the stream of an RC, UC or UD packet; -1 for everything else.
   int stream_of(const ParseResult& p) const;
-  /// One per QP pair; end `a` is the one that sent the first request of the two.
+  /// Whether a stream has a partner and one life only.
+  bool can_register(size_t stream) const;
+  /// One per QP pair that can be registered; end `a` is the one that sent the first request of the two.
   std::vector<Registration> registrations(Completion completion) const;
 
  private:
@@ -49,6 +56,7 @@ class TraceFlows {
   TraceSites sites_;
   std::vector<TraceStream> streams_;
   std::unordered_map<FlowKey, int, KeyHash> index_;
+  std::vector<bool> bad_icrc_;  ///< by index in the file: the second pass need not read payloads again for it
 };
 
 }  // namespace matchrdma

@@ -43,10 +43,10 @@ TracePairing::Side& TracePairing::side(int stream) {
   return sides_[static_cast<size_t>(stream)];
 }
 
-void TracePairing::request(int stream, const Frame& f) {
+void TracePairing::request(int stream, const Frame& f, Instant time) {
   Side& s = side(stream);
   TraceStream& t = streams_[static_cast<size_t>(stream)];
-  s.track.request(t, f);
+  s.track.request(t, f, time);
   if (!s.in_direction && t.transport == Transport::kRc) {
     s.in_direction = true;
     direction(direction_key(t.key, false)).started.push_back(stream);
@@ -78,14 +78,18 @@ void TracePairing::answer(int stream, const Frame& f) {
       (f.aeth_syndrome() & 0x1f) != kNoCredits)
     s.credits = true;
   sync_edges(stream);
-  for (size_t i = 0; i < s.edges.size();) {
-    weigh(s.edges[i], f);
-    if (s.edges[i].dead()) {
-      s.edges[i] = s.edges.back();
+  const bool all = ++s.answers <= kWeighedByAll || s.edges.size() <= kWeighedInTurn;
+  if (all) s.next_edge = 0;
+  for (size_t left = all ? s.edges.size() : kWeighedInTurn; left > 0 && !s.edges.empty(); --left) {
+    if (s.next_edge >= s.edges.size()) s.next_edge = 0;
+    Edge& e = s.edges[s.next_edge];
+    weigh(e, f);
+    if (e.dead()) {
+      e = s.edges.back();
       s.edges.pop_back();
       --edges_;
     } else {
-      ++i;
+      ++s.next_edge;
     }
   }
 }
@@ -102,8 +106,16 @@ void TracePairing::weigh(Edge& e, const Frame& f) {
   }
   if (seq < t.first) return;  // sent before the capture began: says nothing
   ++e.fits;
+  note_lives(e, seq, plain && (f.aeth_syndrome() & 0x60) == kAethAck);
   if (f.info().aeth && !(plain && (f.aeth_syndrome() & 0x60) != kAethAck))
     weigh_message_count(e, f, seq, plain);
+}
+
+void TracePairing::note_lives(Edge& e, Seq seq, bool positive_ack) {
+  const RequestTrack::StepBack& back = side(e.requests).track.step_back();
+  if (back.count != e.steps_back && back.to <= e.acked) e.reused = true;
+  e.steps_back = back.count;
+  if (positive_ack) e.acked = std::max(e.acked, seq);
 }
 
 void TracePairing::weigh_message_count(Edge& e, const Frame& f, Seq seq, bool ack) {
@@ -122,7 +134,9 @@ void TracePairing::weigh_message_count(Edge& e, const Frame& f, Seq seq, bool ac
     if (track.is_point(seq)) ++e.strong;
   } else if (ack) {
     // A re-ACK or a coalesced one may be some messages ahead; far off or behind it is another flow's.
-    if (((offset - e.msn_offset) & Psn::kMask) > 4096) ++e.against;
+    // Another life of the QP counts from 0 again.
+    const bool reused = e.reused || streams_[static_cast<size_t>(e.requests)].reused;
+    if (!reused && ((offset - e.msn_offset) & Psn::kMask) > 4096) ++e.against;
   } else if (((e.msn_offset - offset) & Psn::kMask) < 4096 && !e.msn_from_ack) {
     e.msn_offset = offset;
   }
@@ -140,9 +154,10 @@ void TracePairing::cm_mad(const CmMad& mad, const Frame& f) {
 }
 
 const TracePairing::Edge* TracePairing::edge(int answers, int requests) const {
-  for (const Edge& e : sides_[static_cast<size_t>(answers)].edges)
-    if (e.requests == requests) return &e;
-  return nullptr;
+  const std::vector<Edge>& edges = sides_[static_cast<size_t>(answers)].edges;
+  const auto it = std::lower_bound(edges.begin(), edges.end(), requests,
+                                   [](const Edge& e, int stream) { return e.requests < stream; });
+  return it == edges.end() || it->requests != requests ? nullptr : &*it;
 }
 
 int TracePairing::port_score(const TraceStream& a, const TraceStream& b) const {
@@ -186,11 +201,7 @@ int TracePairing::find_best(int a) const {
     }
   };
   for (const Edge& e : sides_[static_cast<size_t>(a)].edges) consider(e.requests);
-  const FlowKey reversed = direction_key(streams_[static_cast<size_t>(a)].key, true);
-  for (size_t b = 0; b < streams_.size(); ++b)
-    if (streams_[b].transport == Transport::kRc && direction_key(streams_[b].key, false) == reversed &&
-        edge(static_cast<int>(b), a) != nullptr)
-      consider(static_cast<int>(b));
+  for (const int b : sides_[static_cast<size_t>(a)].answered_by) consider(b);
   if (best.other < 0) return -1;
   if (second.other < 0 || best.port_score > second.port_score) return best.other;
   // Same ports: the right one keeps step where the other only happens to overlap.
@@ -207,6 +218,7 @@ void TracePairing::pair(int a, int b, const char* evidence) {
 void TracePairing::finish_pair(TraceStream& requests, int answers) {
   const Edge* e = edge(answers, static_cast<int>(&requests - streams_.data()));
   if (e != nullptr && e->msn_known) requests.msn_before = e->msn_offset;
+  if (e != nullptr && e->reused) requests.reused = true;
   requests.credits = side(answers).credits;
   const TraceStream& other = streams_[static_cast<size_t>(answers)];
   const uint32_t full = std::max(requests.full_payload, other.full_payload);
@@ -217,20 +229,34 @@ void TracePairing::finish_pair(TraceStream& requests, int answers) {
   }
 }
 
+void TracePairing::pair_by_cm() {
+  std::map<std::tuple<IpAddress, IpAddress, Qpn>, int> by_qp;
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    const FlowKey& k = streams_[i].key;
+    if (streams_[i].transport == Transport::kRc) by_qp[{k.src, k.dst, k.dst_qpn}] = static_cast<int>(i);
+  }
+  for (const auto& [req, rep] : cm_pairs_) {
+    const auto a = by_qp.find({req.key.src, req.key.dst, rep.mad.qpn});
+    const auto b = by_qp.find({rep.key.src, rep.key.dst, req.mad.qpn});
+    if (a == by_qp.end() || b == by_qp.end()) continue;
+    pair(a->second, b->second, "CM handshake");
+    for (const int i : {a->second, b->second}) streams_[static_cast<size_t>(i)].path_mtu = req.mad.path_mtu;
+  }
+}
+
+void TracePairing::index_edges() {
+  for (size_t i = 0; i < sides_.size(); ++i) {
+    std::vector<Edge>& edges = sides_[i].edges;
+    std::sort(edges.begin(), edges.end(), [](const Edge& x, const Edge& y) { return x.requests < y.requests; });
+    for (const Edge& e : edges)
+      sides_[static_cast<size_t>(e.requests)].answered_by.push_back(static_cast<int>(i));
+  }
+}
+
 void TracePairing::resolve() {
   sides_.resize(streams_.size());
-  for (const auto& [req, rep] : cm_pairs_) {
-    int a = -1, b = -1;
-    for (size_t i = 0; i < streams_.size(); ++i) {
-      const FlowKey& k = streams_[i].key;
-      if (streams_[i].transport != Transport::kRc) continue;
-      if (k.src == req.key.src && k.dst == req.key.dst && k.dst_qpn == rep.mad.qpn) a = static_cast<int>(i);
-      if (k.src == rep.key.src && k.dst == rep.key.dst && k.dst_qpn == req.mad.qpn) b = static_cast<int>(i);
-    }
-    if (a < 0 || b < 0) continue;
-    pair(a, b, "CM handshake");
-    streams_[static_cast<size_t>(a)].path_mtu = streams_[static_cast<size_t>(b)].path_mtu = req.mad.path_mtu;
-  }
+  index_edges();
+  pair_by_cm();
   std::vector<int> best(streams_.size(), -1);
   for (size_t i = 0; i < streams_.size(); ++i)
     if (streams_[i].transport == Transport::kRc && streams_[i].partner < 0)
@@ -254,6 +280,9 @@ void TracePairing::resolve() {
       s.path_mtu = legal_mtu(s.full_payload);
     }
   }
+  for (TraceStream& s : streams_)
+    if (s.reused && s.partner >= 0)
+      s.evidence = streams_[static_cast<size_t>(s.partner)].evidence = "used anew, so left transparent";
 }
 
 }  // namespace matchrdma

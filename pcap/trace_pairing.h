@@ -17,7 +17,7 @@ class TracePairing {
  public:
   explicit TracePairing(std::vector<TraceStream>& streams) : streams_(streams) {}
 
-  void request(int stream, const Frame& f);
+  void request(int stream, const Frame& f, Instant time);
   void answer(int stream, const Frame& f);
   void cm_mad(const CmMad& mad, const Frame& f);
   /// Sets partner, evidence, path MTU and MSN of all streams.
@@ -32,6 +32,9 @@ class TracePairing {
     uint32_t against = 0;
     uint32_t msn_offset = 0;  ///< MSN minus messages seen; the same for every ACK of the right stream
     bool msn_known = false, msn_from_ack = false;
+    Seq acked = -1;           ///< highest PSN acknowledged
+    uint32_t steps_back = 0;  ///< of these it has been told
+    bool reused = false;      ///< a step went back to what was acknowledged: another life of the QP
     bool dead() const { return against > 4 && against > fits / 8; }
   };
   struct Direction {
@@ -39,8 +42,11 @@ class TracePairing {
   };
   struct Side {
     RequestTrack track;
-    std::vector<Edge> edges;  ///< of its answers
-    size_t synced = 0;        ///< how many of the reversed direction's streams have an edge here
+    std::vector<Edge> edges;       ///< of its answers
+    std::vector<int> answered_by;  ///< streams with an edge to this one, in resolve()
+    size_t synced = 0;             ///< how many of the reversed direction's streams have an edge here
+    uint64_t answers = 0;
+    size_t next_edge = 0;  ///< to weigh, when they are too many for every answer
     bool in_direction = false;
     bool credits = false;
     bool overflow = false;
@@ -56,12 +62,18 @@ class TracePairing {
     FlowKey key;
   };
   static constexpr size_t kMaxEdges = 1 << 20;
+  /// So many first answers of a stream are weighed for all its candidates, later ones for these many in turn.
+  static constexpr uint64_t kWeighedByAll = 256;
+  static constexpr size_t kWeighedInTurn = 64;
 
   static FlowKey direction_key(const FlowKey& k, bool reversed);
   Side& side(int stream);
   void sync_edges(int stream);
   void weigh(Edge& e, const Frame& f);
   void weigh_message_count(Edge& e, const Frame& f, Seq seq, bool ack);
+  void note_lives(Edge& e, Seq seq, bool positive_ack);
+  void pair_by_cm();
+  void index_edges();
   const Edge* edge(int answers, int requests) const;
   int port_score(const TraceStream& a, const TraceStream& b) const;
   bool candidate(int a, int b, Candidate& out) const;

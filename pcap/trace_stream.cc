@@ -9,6 +9,10 @@ constexpr uint32_t kSmallestMtu = 256;
 /// A start below the first packet seen can only be the head of something retransmitted, not another life of the
 /// QP.
 constexpr Seq kLowerStart = 1 << 16;
+/// No capture misses so many packets in a row.
+constexpr Seq kHigherStart = 4096;
+/// No sender waits so long before it repeats what was acknowledged.
+constexpr Duration kLivesApart = Duration::seconds(1);
 
 }  // namespace
 
@@ -38,11 +42,17 @@ void RequestTrack::late_message_end(TraceStream& s, Seq seq) {
   const uint64_t before = earlier_point == nullptr ? 0 : earlier_point->value.messages;
   points_.at(seq) = {before, true};
   ++s.messages;
-  for (auto& slot : points_)
-    if (slot.seq >= seq) ++slot.value.messages;
+  for (size_t i = 0; i < points_.size(); ++i)
+    if (points_[i].seq >= seq) ++points_[i].value.messages;
 }
 
-void RequestTrack::request(TraceStream& s, const Frame& f) {
+void RequestTrack::note_lives(TraceStream& s, const Frame& f, Seq seq, Instant time) {
+  if (seq - std::max(s.end, s.reach) > kHigherStart || s.first - seq >= kLowerStart) s.reused = true;
+  if (seq < s.end && (f.info().first || f.info().only) && time - newest_ > kLivesApart)
+    step_back_ = {step_back_.count + 1, seq};
+}
+
+void RequestTrack::request(TraceStream& s, const Frame& f, Instant time) {
   const OpcodeInfo& info = f.info();
   ++s.request_packets;
   s.bytes += f.payload_length();
@@ -56,8 +66,11 @@ void RequestTrack::request(TraceStream& s, const Frame& f) {
   if (!s.started) {
     s.started = true;
     s.first = s.end = s.reach = f.psn().v;
+    newest_ = time;
   }
   const Seq seq = place_psn(f.psn(), s.end);
+  note_lives(s, f, seq, time);
+  newest_ = later(newest_, time);
   const bool read = info.read_class && info.reth;
   const bool ends = info.ends_message() || info.read_class;
   if (seq < s.end) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "dataplane/base/time.h"
 #include "dataplane/flow/flow_key.h"
 #include "dataplane/wire/frame.h"
 #include "pcap/seq_window.h"
@@ -29,6 +30,7 @@ struct TraceStream {
   uint32_t largest_payload = 0;
   std::optional<uint16_t> request_port, answer_port;
   std::optional<Qpn> source_qpn;  ///< UD: in every packet
+  bool reused = false;            ///< RC: the QP had another life in this capture
 
   // what pairing found
   int partner = -1;
@@ -47,7 +49,13 @@ class RequestTrack {
     uint64_t messages = 0;  ///< up to and with this PSN
     bool ends = false;
   };
-  void request(TraceStream& s, const Frame& f);
+  void request(TraceStream& s, const Frame& f, Instant time);
+  /// A step back that a sender may only make in another life, if PSN `to` was acknowledged before it.
+  struct StepBack {
+    uint32_t count = 0;  ///< how many there were
+    Seq to = 0;          ///< of the newest
+  };
+  const StepBack& step_back() const { return step_back_; }
   /// Messages complete with PSN `seq`; none when nothing is remembered of it.
   std::optional<uint64_t> messages_at(Seq seq);
   /// Whether `seq` ended a message or asked for an ACK.
@@ -62,10 +70,13 @@ class RequestTrack {
   static constexpr size_t kPoints = 1024, kReads = 256;
   bool is_read_retry(const Frame& f, Seq seq) const;
   void late_message_end(TraceStream& s, Seq seq);
+  void note_lives(TraceStream& s, const Frame& f, Seq seq, Instant time);
   void read_request(TraceStream& s, const Frame& f, Seq seq);
 
   SeqWindow<Point> points_;
   bool forgot_ = false;  ///< points at the front are gone
+  StepBack step_back_;
+  Instant newest_;  ///< time of the newest request
   std::deque<Read> reads_;
 };
 

@@ -56,6 +56,7 @@ struct Rate {
 struct IpAddress {
   std::array<uint8_t, 16> b{};
   constexpr auto operator<=>(const IpAddress&) const = default;
+  bool operator==(const IpAddress& o) const { return std::memcmp(b.data(), o.b.data(), sizeof b) == 0; }
   static IpAddress v4(const uint8_t* p) {
     IpAddress a;
     a.b[10] = a.b[11] = 0xff;

@@ -40,9 +40,9 @@ const char* cause_key(Cause c);
 struct OutItem {
   Side side = Side::kLan;  ///< packets only; messages go to the peer
   Cause cause = Cause::kForward;
-  bool priority = false;  ///< queue above bulk (control, CNP, ACK)
-  PacketRef packet;       ///< empty: `message` is meant
-  Message message;
+  bool priority = false;       ///< queue above bulk (control, CNP, ACK)
+  PacketRef packet;            ///< empty: `message` is meant
+  Message* message = nullptr;  ///< kept by the outbox until clear(): large and rare, so apart
 };
 
 class Outbox {
@@ -51,24 +51,30 @@ class Outbox {
   static constexpr size_t kPerInput = 8, kReserve = 256;
   explicit Outbox(size_t inputs = 64) : capacity_(inputs * kPerInput + 4 * kReserve) {
     items_.reserve(capacity_);
+    messages_.reserve(capacity_);  // never grows: items point into it
   }
 
   void packet(Side side, Cause cause, PacketRef p) {
     MRDMA_CHECK(items_.size() < capacity_);
-    items_.push_back({side, cause, cause >= Cause::kPseudoAck, std::move(p), {}});
+    items_.push_back({side, cause, cause >= Cause::kPseudoAck, std::move(p)});
   }
   void message(Message m) {
     MRDMA_CHECK(items_.size() < capacity_);
-    items_.push_back({Side::kWan, Cause::kForward, !in_data_queue(m), {}, std::move(m)});
+    messages_.push_back(std::move(m));
+    items_.push_back({Side::kWan, Cause::kForward, !in_data_queue(messages_.back()), {}, &messages_.back()});
   }
   /// Scheduled work (gate, delivery, timers) stops when this is false and goes on in the next run.
   bool has_room() const { return capacity_ - items_.size() > kReserve; }
   std::span<OutItem> items() { return items_; }
-  void clear() { items_.clear(); }
+  void clear() {
+    items_.clear();
+    messages_.clear();
+  }
 
  private:
   size_t capacity_;
   std::vector<OutItem> items_;
+  std::vector<Message> messages_;
 };
 
 }  // namespace matchrdma

@@ -202,8 +202,8 @@ void World::emit(Proxy& p, bool is_a) {
   for (OutItem& item : p.out.items()) {
     p.watch.leaves(item, now_);
     if (!item.packet) {
-      Long& l = in_data_queue(item.message) ? (is_a ? ab_ : ba_) : (is_a ? ctl_ab_ : ctl_ba_);
-      l.push(Carried{{}, std::move(item.message)}, 64, now_);
+      Long& l = in_data_queue(*item.message) ? (is_a ? ab_ : ba_) : (is_a ? ctl_ab_ : ctl_ba_);
+      l.push(Carried{{}, std::move(*item.message)}, 64, now_);
       continue;
     }
     const uint32_t size = item.packet->size;

@@ -32,9 +32,10 @@ Bytes payload(uint8_t fill) {
 
 void collect(Proxy& p) {
   for (OutItem& item : p.out.items()) {
-    if (!item.packet && std::holds_alternative<ProbeAck>(item.message)) continue;
+    if (!item.packet && std::holds_alternative<ProbeAck>(*item.message)) continue;
     Queue& q = item.packet && item.side == Side::kLan ? p.lan : p.wan;
-    q.push_back({item.cause, item.priority, std::move(item.packet), std::move(item.message)});
+    q.push_back({item.cause, item.priority, std::move(item.packet),
+                 item.message == nullptr ? Message{} : std::move(*item.message)});
   }
   p.out.clear();
 }
