@@ -4,8 +4,8 @@
 #include <map>
 #include <vector>
 
-#include "dataplane/wire/frame.h"
 #include "dataplane/wire/cm_mad.h"
+#include "dataplane/wire/frame.h"
 #include "pcap/trace_stream.h"
 
 namespace matchrdma {

@@ -17,7 +17,8 @@ std::optional<Registration> CmLearner::on_mad(const CmMad& mad, const Frame& f, 
     std::erase_if(pending_, [&](const Request& r) { return is_for(r, f, mad.local_id, true); });
     if (!mad.reliable_connected) return std::nullopt;
     if (pending_.size() == kPending) pending_.erase(pending_.begin());
-    pending_.push_back({f.source(), f.destination(), f.vlan_id(0), f.vlan_id(1), mad.local_id, from_lan, mad, now});
+    pending_.push_back(
+        {f.source(), f.destination(), f.vlan_id(0), f.vlan_id(1), mad.local_id, from_lan, mad, now});
     return std::nullopt;
   }
   if (mad.attribute == CmMad::kRej) {

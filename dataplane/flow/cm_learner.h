@@ -9,15 +9,16 @@
 
 namespace matchrdma {
 
-/// Duty: joins a REQ with its REP. Bounded: beyond the limit the oldest connection attempt is forgotten, and its
-/// flows are left to the other learners.
+/// Duty: joins a REQ with its REP. Bounded: beyond the limit the oldest connection attempt is forgotten, and
+/// its flows are left to the other learners.
 class CmLearner {
  public:
   static constexpr size_t kPending = 1024;
   static constexpr Duration kPatience = Duration::seconds(30);  ///< MRA may stretch a REP that far
   CmLearner() { pending_.reserve(kPending); }
 
-  /// A CM MAD with right ICRC. The pair, local end first, when this is the REP of a REQ that passed here (RC only).
+  /// A CM MAD with right ICRC. The pair, local end first, when this is the REP of a REQ that passed here (RC
+  /// only).
   std::optional<Registration> on_mad(const CmMad& mad, const Frame& f, bool from_lan, Instant now);
   /// REQs without their REP.
   size_t pending() const { return pending_.size(); }

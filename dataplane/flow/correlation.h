@@ -1,6 +1,6 @@
 #pragma once
-// Learner 2 of PROTOCOL 3: which QPNs belong together, from requests and the answers that fit them. A wrong pair
-// would lose data, so it pairs only what cannot be otherwise and says why it does not pair the rest (C6).
+// Learner 2 of PROTOCOL 3: which QPNs belong together, from requests and the answers that fit them. A wrong
+// pair would lose data, so it pairs only what cannot be otherwise and says why it does not pair the rest (C6).
 #include <array>
 #include <bitset>
 #include <optional>
@@ -15,11 +15,11 @@ namespace matchrdma {
 
 /// Why a flow is not paired (yet).
 enum class Unpaired : uint8_t {
-  kNoAnswers,    ///< no ACK was seen that fits
-  kFewAcks,      ///< not enough evidence yet
-  kAmbiguous,    ///< more than one QP fits
-  kNoSecondFact, ///< neither the port is the hash of both QPNs nor was it born here at a PSN of its own
-  kHiddenFlows,  ///< not all flows between the two hosts are visible
+  kNoAnswers,     ///< no ACK was seen that fits
+  kFewAcks,       ///< not enough evidence yet
+  kAmbiguous,     ///< more than one QP fits
+  kNoSecondFact,  ///< neither the port is the hash of both QPNs nor was it born here at a PSN of its own
+  kHiddenFlows,   ///< not all flows between the two hosts are visible
 };
 const char* unpaired_text(Unpaired u);
 
@@ -31,11 +31,11 @@ class Correlation {
 
   explicit Correlation(const CorrelationLimits& limits);
 
-  /// A request or an answer with right ICRC of an RC QP that nobody knows. `from_lan`: its sender is local. A pair
-  /// names the local end first.
+  /// A request or an answer with right ICRC of an RC QP that nobody knows. `from_lan`: its sender is local. A
+  /// pair names the local end first.
   void on_request(const FlowKey& key, const Frame& f, bool from_lan, Instant now);
   std::optional<Registration> on_answer(const FlowKey& key, const Frame& f, bool from_lan, Instant now,
-                                       Duration rtt);
+                                        Duration rtt);
   /// The pair is known (by whatever learner): its streams are no candidates any more.
   void forget(const Registration& pair);
   /// C10: requests of the flow to `responder` and answers to `requester` passed here within the last second.
@@ -92,6 +92,9 @@ class Correlation {
     std::vector<Index> answers;
   };
 
+  static constexpr Duration kSettle = Duration::seconds(1);  ///< what is on its way when watching starts
+  /// All flows from one host to another; `reversed`: from the other to the one.
+  static FlowKey hosts_key(const FlowKey& k, bool reversed);
   Index hosts_of(const FlowKey& key, Instant now);
   const Hosts* find_hosts(const FlowKey& key) const;
   Requests* request_stream(const FlowKey& key, const Frame& f, bool from_lan, Instant now);

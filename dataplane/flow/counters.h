@@ -14,8 +14,8 @@ struct Counters {
   uint64_t spurious_retransmit = 0;  ///< H4
   uint64_t custody_resends = 0, probes = 0, redelivered = 0;
   uint64_t generations = 0, faults = 0, poisoned_discarded = 0, idle_fault_events = 0;
-  uint64_t pairs_learned = 0;   ///< by CM or correlation, here
-  uint64_t contradictions = 0;  ///< pairs inferred wrongly (C6)
+  uint64_t pairs_learned = 0;                    ///< by CM or correlation, here
+  uint64_t contradictions = 0;                   ///< pairs inferred wrongly (C6)
   uint64_t rehash_events = 0;                    ///< senders that are acknowledged by another path (C9, C10)
   uint64_t custody_bytes = 0, custody_peak = 0;  ///< owned packets
   uint64_t gate_bytes = 0, gate_peak = 0;        ///< part of them not yet admitted

@@ -10,7 +10,7 @@ namespace matchrdma {
 
 struct CorrelationLimits {
   uint32_t host_pairs = 512;  ///< directions between two hosts in which flows are watched
-  uint32_t streams = 2048;    ///< watched at one time, of requests and of answers each: 1.1 KiB and 0.2 KiB each
+  uint32_t streams = 2048;  ///< watched at one time, of requests and of answers each: 1.1 KiB and 0.2 KiB each
   Duration idle = Duration::seconds(10);  ///< after that a stream is forgotten
 };
 

@@ -127,8 +127,8 @@ struct FlowFault {
 struct FlowFaultAck {
   FlowId id;
 };
-/// The receiver acknowledges what this flow never sent: the pair was inferred wrongly (C6). Said again with every
-/// further sign, so a lost one does not matter.
+/// The receiver acknowledges what this flow never sent: the pair was inferred wrongly (C6). Said again with
+/// every further sign, so a lost one does not matter.
 struct FlowContradicted {
   FlowId id;
 };
@@ -163,10 +163,10 @@ struct ProbeAck {
   Instant t1, t2, t3;
 };
 
-using Message = std::variant<FlowOpen, FlowOpened, FlowBase, FlowBaseAck, FlowLifted, FlowLiftedAck, FlowClose,
-                             FlowClosed, CloseMarker, SentMark, CustodyAck, FlowFault, FlowFaultAck,
-                             FlowContradicted, RegisterQp,
-                             RegisterQpAck, UnregisterQp, UnregisterQpAck, Budget, Probe, ProbeAck>;
+using Message =
+    std::variant<FlowOpen, FlowOpened, FlowBase, FlowBaseAck, FlowLifted, FlowLiftedAck, FlowClose, FlowClosed,
+                 CloseMarker, SentMark, CustodyAck, FlowFault, FlowFaultAck, FlowContradicted, RegisterQp,
+                 RegisterQpAck, UnregisterQp, UnregisterQpAck, Budget, Probe, ProbeAck>;
 
 /// True for what must travel in order with the packets (PROTOCOL 6, column "queue").
 inline bool in_data_queue(const Message& m) {

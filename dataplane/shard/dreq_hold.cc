@@ -1,5 +1,5 @@
-// C8: a DREQ tears the connection down. It passes a proxy only when nothing of that QP is owned or undelivered there,
-// or when it has waited for a second: it never discards custody.
+// C8: a DREQ tears the connection down. It passes a proxy only when nothing of that QP is owned or undelivered
+// there, or when it has waited for a second: it never discards custody.
 #include <algorithm>
 
 #include "dataplane/shard/impl.h"

@@ -24,7 +24,7 @@ struct FlowRecord {
   std::unique_ptr<SourceFlow> source;
   std::unique_ptr<DestinationFlow> destination;
   bool dirty = false;
-  Registration::End named;      ///< as the learner knew its sender
+  Registration::End named;  ///< as the learner knew its sender
   LearnedBy by = LearnedBy::kRegistration;
   Instant last;                 ///< newest packet
   uint64_t registered_seq = 0;  ///< of the REGISTER that named it

@@ -12,9 +12,9 @@ namespace {
 
 constexpr size_t kWanted = 64;
 constexpr Duration kWantedFor = Duration::seconds(5);
-constexpr Duration kOnPath = Duration::seconds(1);     // C10
+constexpr Duration kOnPath = Duration::seconds(1);  // C10
 constexpr Duration kRemembered = Duration::seconds(3600);
-constexpr FlowIndex kIdlePerProbe = 64;                // records looked at per probe interval
+constexpr FlowIndex kIdlePerProbe = 64;  // records looked at per probe interval
 
 /// The pair of a flow: its sender first.
 Registration pair_of(const FlowKey& key, Qpn sender) {
@@ -71,7 +71,8 @@ void Shard::Impl::found(Registration pair, LearnedBy by, const RoleCtx& ctx) {
   for (const bool from_a : {true, false}) {
     const FlowIndex i = table.find(pair.flow(from_a));
     if (i == kNoFlow || find_flow(pair, from_a) != kNoFlow) continue;
-    // The QPN has another peer now: the old pair is over (C4), and ends at both proxies before the new one begins.
+    // The QPN has another peer now: the old pair is over (C4), and ends at both proxies before the new one
+    // begins.
     taken = true;
     const FlowRecord& r = records[i];
     retire(r.source ? *r.source : *records[r.reverse].source, ctx);
@@ -154,7 +155,8 @@ void Shard::Impl::forget_idle(const RoleCtx& ctx) {
     const FlowRecord* back = record(r.reverse);
     if (!r.source || back == nullptr || r.by == LearnedBy::kRegistration) continue;
     const bool rests = r.source->state == FlowState::kPaired || r.source->state == FlowState::kTransparent;
-    const bool idle = back->destination->state == DestState::kIdle || back->destination->state == DestState::kOpened;
+    const bool idle =
+        back->destination->state == DestState::kIdle || back->destination->state == DestState::kOpened;
     if (!rests || !idle || later(r.last, back->last) + kRemembered > ctx.now) continue;
     unlearn(pair_of(*r.source), ctx);
   }

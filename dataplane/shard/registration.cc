@@ -23,7 +23,7 @@ Registration own_end_first(const Registration& reg, bool local_a) {
 }  // namespace
 
 FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool source_here, LearnedBy by,
-                                   Instant now) {
+                                  Instant now) {
   const FlowKey key = reg.flow(from_a);
   const Registration::End& from = from_a ? reg.a : reg.b;
   const bool known = table.find(key) != kNoFlow;
@@ -149,7 +149,8 @@ bool Shard::Impl::ended(const Registration& reg, const RoleCtx& ctx) {
 void Shard::Impl::on_register(const RegisterQp& m, const RoleCtx& ctx) {
   const FlowRecord* known = record(table.find(m.reg.flow(true)));
   const uint64_t newest = std::max(unregistered_seq, known == nullptr ? 0 : known->registered_seq);
-  if (m.seq < newest || !legal_path_mtu(m.reg.path_mtu) || !learn(m.reg, false, LearnedBy::kRegistration, ctx)) return;
+  if (m.seq < newest || !legal_path_mtu(m.reg.path_mtu) || !learn(m.reg, false, LearnedBy::kRegistration, ctx))
+    return;
   for (const bool from_a : {true, false}) records[table.find(m.reg.flow(from_a))].registered_seq = m.seq;
   correlation.forget(m.reg);
   ctx.out->message(RegisterQpAck{m.reg});
