@@ -1,32 +1,14 @@
 // Writes the seed corpus of frame_fuzz: frame_seeds <folder>. Same files every time.
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "dataplane/wire/test_frames.h"
+#include "tests/fuzz/seed_writer.h"
 
 namespace {
 
 using namespace matchrdma;
 using Buffer = std::vector<uint8_t>;
-
-class SeedWriter {
- public:
-  explicit SeedWriter(std::filesystem::path folder) : folder_(std::move(folder)) {
-    std::filesystem::create_directories(folder_);
-  }
-  void write(const std::string& name, const Buffer& b) {
-    std::ofstream out(folder_ / name, std::ios::binary);
-    for (uint8_t byte : b) out.put(static_cast<char>(byte));
-    ok_ = ok_ && out.good();
-  }
-  bool ok() const { return ok_; }
-
- private:
-  std::filesystem::path folder_;
-  bool ok_ = true;
-};
 
 void write_opcodes(SeedWriter& seeds) {
   static constexpr uint8_t kData[5] = {1, 2, 3, 4, 5};

@@ -13,6 +13,7 @@ CLEAN = {
     "dataplane/source/gate.h": '#pragma once\n#include "dataplane/flow/psn.h"\n',
     "dataplane/destination/reorder.cc": '#include "dataplane/flow/psn.h"\n',
     "dataplane/shard/shard.cc": '#include "dataplane/source/gate.h"\n',
+    "controlplane/channel/seal.cc": '#include <openssl/evp.h>\n#include "dataplane/flow/psn.h"\n',
     "pcap/reader.cc": '#include <fstream>\n#include "dataplane/wire/frame.h"\n',
     "proxy/main.cc": '#include <chrono>\n#include "dataplane/shard/shard.cc"\n',
     "dataplane/wire/CMakeLists.txt": "matchrdma_room(wire DEPS matchrdma_base PkgConfig::ISAL TEST_DEPS matchrdma_pcap)\n",
@@ -47,6 +48,9 @@ class IncludeLaw(unittest.TestCase):
                              ("model/x.cc", "dataplane/flow/psn.h"),
                              ("host/x.cc", "dataplane/shard/shard.cc"),
                              ("controlplane/service/x.cc", "dataplane/shard/shard.cc"),
+                             ("controlplane/channel/x.cc", "dataplane/shard/shard.cc"),
+                             ("controlplane/channel/x.cc", "dataplane/source/gate.h"),
+                             ("dataplane/flow/x.cc", "controlplane/channel/seal.cc"),
                              ("dataplane/io/x.cc", "dataplane/wire/frame.h"),
                              ("dataplane/shard/x.cc", "proxy/main.cc")]:
             self.caught(path, f'#include "{header}"\n', "may not include")
@@ -75,6 +79,8 @@ class IncludeLaw(unittest.TestCase):
                        "x86intrin.h"]:
             self.caught("dataplane/shard/x.cc", f"#include <{header}>\n", "not on the list")
         self.caught("dataplane/flow/x.cc", "#include <isa-l/crc.h>\n", "not on the list")
+        self.caught("dataplane/flow/x.cc", "#include <openssl/evp.h>\n", "not on the list")
+        self.caught("controlplane/channel/x.cc", "#include <openssl/rand.h>\n", "not on the list")
         self.caught("proxy/x.cc", "#include <rte_ethdev.h>\n", "DPDK")
         self.allowed("dataplane/io/x.cc", "#include <rte_ethdev.h>\n")
 
