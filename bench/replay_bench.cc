@@ -110,6 +110,7 @@ struct Run {
 
 Run run_once(const std::string& trace) {
   ReplayOptions o;
+  o.register_flows = true;
   o.trace = trace;
   const auto start = std::chrono::steady_clock::now();
   const std::clock_t cpu = std::clock();

@@ -19,9 +19,6 @@ Result<ReplayResult> replay(const ReplayOptions& options) {
   world.report(result);
   result.streams = flows->streams();
   result.trace = flows->counts();
-  const bool registers = options.register_flows && !options.transparent;
-  for (size_t i = 0; i < result.streams.size(); ++i)
-    result.registered.push_back(registers && flows->can_register(i));
   return result;
 }
 

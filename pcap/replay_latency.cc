@@ -15,9 +15,9 @@ Seq ReplayLatency::covered_end(const PacketView& v, const Flow& f) const {
 }
 
 void ReplayLatency::settle(std::deque<Waiting>& waiting, Seq end, Instant now, Duration extra,
-                           LatencyHistogram& h) {
+                           std::initializer_list<LatencyHistogram*> to) {
   while (!waiting.empty() && waiting.front().seq < end) {
-    h.add(now - waiting.front().since + extra);
+    for (LatencyHistogram* h : to) h->add(now - waiting.front().since + extra);
     waiting.pop_front();
   }
 }
@@ -27,7 +27,7 @@ void ReplayLatency::entered(const PacketView& v, Instant captured, Instant now) 
     const int stream = flows_.streams()[static_cast<size_t>(v.stream)].partner;
     if (stream < 0) return;
     Flow& f = state_[static_cast<size_t>(stream)];
-    settle(f.without, covered_end(v, f), captured, round_trip_, without_);
+    settle(f.without, covered_end(v, f), captured, round_trip_, {&without_});
     return;
   }
   if (!v.request() || flows_.streams()[static_cast<size_t>(v.stream)].partner < 0) return;
@@ -46,12 +46,13 @@ void ReplayLatency::entered(const PacketView& v, Instant captured, Instant now) 
   f.without.push_back({seq, captured});
 }
 
-void ReplayLatency::left(const PacketView& v, Instant now) {
+void ReplayLatency::left(const PacketView& v, Cause cause, Instant now) {
   if (!v.answer()) return;
   const int stream = flows_.streams()[static_cast<size_t>(v.stream)].partner;
   if (stream < 0) return;
   Flow& f = state_[static_cast<size_t>(stream)];
-  settle(f.with, covered_end(v, f), now, {}, with_);
+  const bool ours = cause == Cause::kPseudoAck || cause == Cause::kPseudoNak;
+  settle(f.with, covered_end(v, f), now, {}, {&with_, ours ? &by_proxy_ : &by_receiver_});
 }
 
 Percentiles ReplayLatency::percentiles(const LatencyHistogram& h) {

@@ -26,7 +26,7 @@ struct ReplayOptions {
   Rate rate{100'000'000'000};    ///< of the span
   Rate budget{100'000'000'000};  ///< per receiver
   Completion completion = Completion::kEarly;
-  bool register_flows = true;
+  bool register_flows = false;   ///< false: the proxies' learners have to find the pairs
   bool transparent = false;  ///< both proxies only watch: nothing is registered
   double loss = 0, reorder = 0, duplicate = 0, corrupt = 0;
   std::optional<ReplayCut> cut;
@@ -76,11 +76,18 @@ struct HostReport {
 struct ReplayResult {
   std::vector<TraceStream> streams;
   TraceCounts trace;
-  std::vector<bool> registered;  ///< per stream
+  /// How the proxies came to know a stream.
+  struct Learned {
+    std::string by = "none";  ///< a key of LearnedBy
+    std::string state;        ///< of its flow at the source, at the end; empty: not known
+    std::string why_not;      ///< for people: why it was not paired, or not activated
+  };
+  std::vector<Learned> learned;  ///< per stream
   std::vector<std::string> warnings;
   std::array<Counters, 2> proxy;  ///< of proxy A and B
   DeliveryReport delivery;
   Percentiles with_proxy, without_proxy;
+  Percentiles by_receiver, by_proxy;  ///< parts of with_proxy: whose ACK it was
   SpanReport span;
   std::vector<HostReport> hosts;
   uint64_t unanswered_requests = 0;

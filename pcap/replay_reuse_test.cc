@@ -43,6 +43,7 @@ Replayed replay_of(const Conversation& c) {
       fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
   fs::create_directories(folder);
   ReplayOptions o;
+  o.register_flows = true;
   o.trace = (folder / "trace.pcap").string();
   o.write_lan_b = (folder / "b.pcap").string();
   std::ofstream(o.trace, std::ios::binary)
@@ -53,6 +54,12 @@ Replayed replay_of(const Conversation& c) {
   Replayed all{std::move(*r), frames_from(o.trace, a), frames_from(o.write_lan_b, a)};
   fs::remove_all(folder);
   return all;
+}
+
+std::vector<std::string> learned(const ReplayResult& r) {
+  std::vector<std::string> by;
+  for (const ReplayResult::Learned& l : r.learned) by.push_back(l.by);
+  return by;
 }
 
 void expect_sound(const DeliveryReport& d) {
@@ -70,7 +77,7 @@ void expect_second_life_arrives(uint32_t start) {
   c.pause(2);
   live(c, start, 128);
   const Replayed r = replay_of(c);
-  EXPECT_EQ(r.result.registered, (std::vector<bool>{false, false}));
+  EXPECT_EQ(learned(r.result), (std::vector<std::string>{"none", "none"}));
   EXPECT_EQ(r.result.released_without_cause, 0u);
   expect_sound(r.result.delivery);
   EXPECT_TRUE(r.arrived == r.sent);
@@ -93,7 +100,7 @@ TEST(ReplayReuse, LateRetransmissionIsNoSecondLife) {
   const RoceSpec last = Conversation::request(op::kRcSendOnly, 0x12, kFirst + kMessages);
   c.a(last).pause(3).a(last).b(Conversation::ack(0x11, kFirst + kMessages, kMessages + 1));
   const Replayed r = replay_of(c);
-  EXPECT_EQ(r.result.registered, (std::vector<bool>{true, true}));
+  EXPECT_EQ(learned(r.result), (std::vector<std::string>{"registration", "registration"}));
   expect_sound(r.result.delivery);
 }
 

@@ -21,7 +21,7 @@ ReplayWan::ReplayWan(const ReplayOptions& options, model::PacketArena& pool)
       q.set_clone([&pool](const WanItem& i) {
         WanItem copy;
         if (i.packet) copy.packet = model::clone_packet(i.packet, pool);
-        if (i.message) copy.message = std::make_unique<Message>(*i.message);
+        copy.datagram = i.datagram;
         return copy;
       });
       q.set_corrupt([&pool](WanItem& i, Prng& prng) {
@@ -30,7 +30,8 @@ ReplayWan::ReplayWan(const ReplayOptions& options, model::PacketArena& pool)
           constexpr uint32_t kEthernet = 14;
           model::corrupt_packet(i.packet, prng, pool, kEthernet);
         } else {
-          i.spoiled = true;
+          const uint64_t bit = prng.below(i.datagram.size() * 8);
+          i.datagram[bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));
         }
       });
     }
@@ -60,14 +61,15 @@ bool ReplayWan::send_packet(Site site, PacketRef p, Instant now) {
   return launched > q.stats().corrupted - corrupted;
 }
 
-void ReplayWan::send_message(Site site, const Message& m, Instant now) {
-  const bool data = in_data_queue(m);
+void ReplayWan::send_datagram(Site site, Queue queue, Bytes datagram, Instant now) {
+  const bool data = queue == Queue::kData;
   WanQueue& q = data ? data_to(1 - site) : control_to(1 - site);
   const model::SpanStats before = q.stats();
-  q.push({.message = std::make_unique<Message>(m)}, kMessageBytes, now);
+  const auto size = static_cast<uint32_t>(datagram.size()) + kDatagramHeaders + kFraming;
+  q.push({.datagram = {datagram.begin(), datagram.end()}}, size, now);
   const uint64_t lost = q.stats().lost + q.stats().cut - before.lost - before.cut;
   control_lost_ += lost;
-  if (data) data_messages_lost_ += lost;
+  if (data) data_datagrams_lost_ += lost;
 }
 
 void ReplayWan::report(SpanReport& r) const {
@@ -80,7 +82,7 @@ void ReplayWan::report(SpanReport& r) const {
     r.peak_queue_bytes = std::max(r.peak_queue_bytes, s.peak_queue_bytes);
     r.peak_in_flight_bytes += s.peak_in_flight_bytes;
   }
-  r.lost -= data_messages_lost_;
+  r.lost -= data_datagrams_lost_;
   r.control_lost = control_lost_;
 }
 

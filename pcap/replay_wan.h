@@ -1,20 +1,19 @@
 #pragma once
 // The span between the two proxies: two fibres, each with a data queue and a control queue above it.
 #include <array>
-#include <memory>
+#include <vector>
 
-#include "dataplane/flow/message.h"
+#include "controlplane/channel/datagram.h"
 #include "model/packet_arena.h"
 #include "model/span.h"
 #include "pcap/replay_options.h"
 
 namespace matchrdma {
 
-/// A packet or a message; a message that was spoiled fails its seal and is dropped on arrival.
+/// A packet of hosts, or a datagram of the proxies (its UDP payload; the frame around it only counts bytes).
 struct WanItem {
   PacketRef packet{};
-  std::unique_ptr<Message> message{};  ///< large and rare: apart, so that packets move cheaply
-  bool spoiled = false;
+  std::vector<uint8_t> datagram{};
 };
 using WanQueue = model::Span<WanItem>;
 
@@ -27,7 +26,7 @@ class ReplayWan {
   void start_faults(Instant first);
   /// Sends from `site` to the other; false: the packet will not arrive sound.
   bool send_packet(Site site, PacketRef p, Instant now);
-  void send_message(Site site, const Message& m, Instant now);
+  void send_datagram(Site site, Queue queue, Bytes datagram, Instant now);
   /// Queues that end at `site`.
   WanQueue& data_to(Site site) { return data_[static_cast<size_t>(site)]; }
   const WanQueue& data_to(Site site) const { return data_[static_cast<size_t>(site)]; }
@@ -39,16 +38,16 @@ class ReplayWan {
   void report(SpanReport& r) const;
 
  private:
-  /// Stands for a sealed message among others in a datagram.
-  static constexpr uint32_t kMessageBytes = 96;
+  /// Ethernet, IPv4 and UDP around a datagram of the proxies.
+  static constexpr uint32_t kDatagramHeaders = 42;
   /// Added to a frame on the wire: preamble, FCS and gap.
   static constexpr uint32_t kFraming = 24;
 
   const ReplayOptions& options_;
   std::array<WanQueue, 2> data_, control_;
   bool faulty_ = false;
-  uint64_t control_lost_ = 0;        ///< messages, of both kinds of queues
-  uint64_t data_messages_lost_ = 0;  ///< of these: in data queues
+  uint64_t control_lost_ = 0;         ///< datagrams, of both kinds of queues
+  uint64_t data_datagrams_lost_ = 0;  ///< of these: in data queues
 };
 
 }  // namespace matchrdma

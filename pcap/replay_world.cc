@@ -10,6 +10,7 @@ ShardConfig shard_config(const ReplayOptions& o, uint32_t instance) {
   ShardConfig c;
   c.instance = instance;
   c.tuning.budget = o.budget;
+  if (!o.transparent && !o.register_flows) c.tuning.learned = o.completion;
   return c;
 }
 
@@ -21,7 +22,8 @@ bool is_progress(Cause c) {
 
 }  // namespace
 
-ReplayWorld::Node::Node(const ShardConfig& config, PacketPool& pool) : shard(config, pool), out(2 * kBurst) {}
+ReplayWorld::Node::Node(const ShardConfig& config, PacketPool& pool, uint64_t seed, ReplayControl::Send send)
+    : shard(config, pool), out(2 * kBurst), control(seed, now, std::move(send)) {}
 
 ReplayWorld::ReplayWorld(const ReplayOptions& options, const TraceFlows& flows, CaptureReader reader)
     : options_(options),
@@ -32,8 +34,16 @@ ReplayWorld::ReplayWorld(const ReplayOptions& options, const TraceFlows& flows, 
       checks_(flows),
       latency_(flows, checks_.fence(), options.one_way() * 2),
       wan_(options, pool_),
-      nodes_{std::make_unique<Node>(shard_config(options, 1), pool_),
-             std::make_unique<Node>(shard_config(options, 2), pool_)} {}
+      nodes_{make_node(0), make_node(1)} {}
+
+std::unique_ptr<ReplayWorld::Node> ReplayWorld::make_node(Site site) {
+  const auto number = static_cast<uint32_t>(site + 1);
+  return std::make_unique<Node>(shard_config(options_, number), pool_, options_.seed * 2 + number,
+                                [this, site](Queue queue, Bytes datagram) {
+                                  wan_.send_datagram(site, queue, datagram,
+                                                     nodes_[static_cast<size_t>(site)]->now);
+                                });
+}
 
 Result<void> ReplayWorld::open_outputs() {
   const auto open = [](const std::string& path, std::unique_ptr<CaptureWriter>& out) -> Result<void> {
@@ -49,6 +59,7 @@ Result<void> ReplayWorld::open_outputs() {
 }
 
 Result<void> ReplayWorld::run() {
+  if (auto r = join(); !r) return r;
   if (options_.register_flows && !options_.transparent)
     if (auto r = register_flows(); !r) return r;
   // The first packet enters when all handshakes are over and every timer that they armed has had its turn.
@@ -71,6 +82,17 @@ Result<void> ReplayWorld::run() {
     if (*w != nullptr)
       if (auto r = (*w)->close(); !r) return r;
   if (!write_error_.empty()) return Error{write_error_};
+  return {};
+}
+
+// HELLO both ways, before any traffic.
+Result<void> ReplayWorld::join() {
+  const Instant deadline = now_ + Duration::seconds(1) + options_.one_way() * 40;
+  while (!nodes_[0]->control.up() || !nodes_[1]->control.up()) {
+    const Instant t = next_event();
+    if (t > deadline) return Error{"the proxies did not agree on a session; this is a fault of theirs: please report it"};
+    step(t);
+  }
   return {};
 }
 
@@ -113,6 +135,7 @@ Instant ReplayWorld::next_event() const {
     t = earlier(t, wan_.data_to(s).next_due());
     t = earlier(t, wan_.control_to(s).next_due());
     t = earlier(t, nodes_[static_cast<size_t>(s)]->shard.next_wakeup());
+    t = earlier(t, nodes_[static_cast<size_t>(s)]->control.next_wakeup());
   }
   return later(t, now_);
 }
@@ -122,6 +145,8 @@ void ReplayWorld::step(Instant t) {
   for (const Site s : {0, 1}) {
     gather(s, now_);
     Node& n = *nodes_[static_cast<size_t>(s)];
+    n.now = later(n.now, now_);
+    n.control.poll(n.now);
     if (!n.burst.empty() || !n.messages.empty() || n.shard.next_wakeup() <= now_) run_node(s);
   }
 }
@@ -178,7 +203,7 @@ bool ReplayWorld::take_wan_item(Site site, WanQueue& queue) {
     n.burst.push_back({Side::kWan, std::move(item->packet)});
     return true;
   }
-  if (!item->spoiled) n.messages.push_back(std::move(*item->message));
+  n.control.take(item->datagram, n.now, n.messages);
   return !data;
 }
 
@@ -195,13 +220,15 @@ void ReplayWorld::dispatch(Site site) {
   Node& n = *nodes_[static_cast<size_t>(site)];
   for (OutItem& item : n.out.items()) {
     if (!item.packet) {
-      wan_.send_message(site, *item.message, n.now);
+      n.control.say(*item.message);
     } else if (item.side == Side::kLan) {
       to_lan(site, item);
     } else {
+      n.control.before_packet();
       to_wan(site, std::move(item.packet));
     }
   }
+  n.control.flush();
   n.out.clear();
 }
 
@@ -209,7 +236,7 @@ void ReplayWorld::to_lan(Site site, OutItem& item) {
   const Instant at = nodes_[static_cast<size_t>(site)]->now;
   const PacketView v = PacketView::of(item.packet->bytes(), flows_);
   if (is_progress(item.cause)) last_progress_ = now_;
-  latency_.left(v, at);
+  latency_.left(v, item.cause, at);
   checks_.left(v, item.cause);
   causality_.delivered(v, at);
   hosts_.wake(v.rc ? v.stream : -1, now_);
@@ -261,11 +288,35 @@ void ReplayWorld::unblock_if_stuck(Instant& t) {
   t = next_event();
 }
 
+// What the proxy at the sender's site knows of every stream.
+void ReplayWorld::report_learned(ReplayResult& r) const {
+  r.learned.assign(flows_.streams().size(), {});
+  const auto stream = [this](const FlowKey& key) { return static_cast<size_t>(flows_.stream_of(key)); };
+  for (const auto& n : nodes_) {
+    for (const FlowView& v : n->shard.flows()) {
+      if (!v.source || flows_.stream_of(v.key) < 0) continue;
+      ReplayResult::Learned& l = r.learned[stream(v.key)];
+      l.by = learned_by_key(v.learned_by);
+      l.state = v.state;
+      if (!v.activated) l.why_not = "paired, but the capture ended before the proxies could answer for it";
+    }
+  }
+  for (const auto& n : nodes_) {
+    for (const Correlation::Report& u : n->shard.unpaired()) {
+      if (flows_.stream_of(u.key) < 0 || r.learned[stream(u.key)].by != "none") continue;
+      r.learned[stream(u.key)].why_not = unpaired_text(u.why);
+    }
+  }
+}
+
 void ReplayWorld::report(ReplayResult& r) const {
   for (const size_t s : {0u, 1u}) r.proxy[s] = nodes_[s]->shard.counters();
   r.delivery = checks_.report();
   r.with_proxy = latency_.with_proxy();
+  r.by_receiver = latency_.by_receiver();
+  r.by_proxy = latency_.by_proxy();
   r.without_proxy = latency_.without_proxy();
+  report_learned(r);
   wan_.report(r.span);
   r.span.repaired = checks_.repaired();
   r.span.responses_lost = checks_.responses_lost();

@@ -7,6 +7,7 @@
 #include "dataplane/shard/shard.h"
 #include "pcap/capture_writer.h"
 #include "pcap/replay_checks.h"
+#include "pcap/replay_control.h"
 #include "pcap/replay_feed.h"
 #include "pcap/replay_latency.h"
 #include "pcap/replay_options.h"
@@ -22,21 +23,25 @@ class ReplayWorld {
   /// Until the capture has been fed and the proxies are done with it.
   Result<void> run();
   void report(ReplayResult& r) const;
+  void report_learned(ReplayResult& r) const;
 
  private:
   /// One proxy and what it is about to be given.
   struct Node {
-    Node(const ShardConfig& config, PacketPool& pool);
+    Node(const ShardConfig& config, PacketPool& pool, uint64_t seed, ReplayControl::Send send);
     Shard shard;
     std::vector<RxItem> burst;
     std::vector<Message> messages;
     Outbox out;
     Instant now{};
+    ReplayControl control;
   };
   static constexpr size_t kBurst = 32;
   /// Packets this close together share a burst, as they would on a polling core.
   static constexpr Duration kBatch = Duration::micros(1);
 
+  std::unique_ptr<Node> make_node(Site site);
+  Result<void> join();
   Result<void> register_flows();
   Result<void> wait_registered(const std::vector<Registration>& all);
   Instant next_event() const;

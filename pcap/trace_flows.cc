@@ -25,8 +25,11 @@ Registration::End end_of(const TraceStream& requests, const TraceStream& answers
 }  // namespace
 
 int TraceFlows::stream_of(const ParseResult& p) const {
-  if (!has_stream(p)) return -1;
-  const auto it = index_.find(FlowKey::of(p.frame, 0));
+  return has_stream(p) ? stream_of(FlowKey::of(p.frame, 0)) : -1;
+}
+
+int TraceFlows::stream_of(const FlowKey& key) const {
+  const auto it = index_.find(key);
   return it == index_.end() ? -1 : it->second;
 }
 

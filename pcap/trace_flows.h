@@ -40,6 +40,7 @@ class TraceFlows {
   }
   /// Index of the stream of an RC, UC or UD packet; -1 for everything else.
   int stream_of(const ParseResult& p) const;
+  int stream_of(const FlowKey& key) const;
   /// Whether a stream has a partner and one life only.
   bool can_register(size_t stream) const;
   /// One per QP pair that can be registered; end `a` is the one that sent the first request of the two.

@@ -19,7 +19,7 @@ struct ReplayArguments {
   std::string distance = "1000", rate = "100Gbps", budget = "100Gbps", completion = "early";
   std::string loss = "0", reorder = "0", duplicate = "0", corrupt = "0", cut, site_a, seed = "1";
   std::string json;
-  std::string registering = "on";
+  std::string registering = "off";
   bool gain_only = false;
 };
 
@@ -128,7 +128,8 @@ void add_replay_command(CLI::App& app) {
   add_span_options(*c, *a);
   c->add_option("--completion", a->completion, "early (default), end-to-end or transparent");
   c->add_option("--register", a->registering,
-                "on (default): register the QP pairs that a first pass finds; off")
+                "off (default): the proxies' learners find the QP pairs; on: register those that a first "
+                "pass finds, as an orchestrator would")
       ->expected(0, 1);
   c->add_flag("--transparent", a->options.transparent, "Both proxies only watch");
   c->add_option("--site-a", a->site_a, "Addresses that stand before proxy A, like 10.9.0.0/24");

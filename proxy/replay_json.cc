@@ -22,7 +22,7 @@ Json flows_json(const ReplayResult& r) {
               {"dst", address_text(s.key.dst)},
               {"dst_qpn", s.key.dst_qpn.v},
               {"src_qpn", nullptr},
-              {"learned_by", r.registered[i] ? "registration" : "none"},
+              {"learned_by", r.learned[i].by},
               {"path_mtu", nullptr},
               {"request_packets", s.request_packets},
               {"messages", s.messages},
@@ -30,6 +30,8 @@ Json flows_json(const ReplayResult& r) {
               {"evidence", s.evidence}};
     if (s.partner >= 0) f["src_qpn"] = r.streams[static_cast<size_t>(s.partner)].key.dst_qpn.v;
     if (s.source_qpn) f["src_qpn"] = s.source_qpn->v;
+    f["state"] = r.learned[i].state.empty() ? Json(nullptr) : Json(r.learned[i].state);
+    f["why_not"] = r.learned[i].why_not.empty() ? Json(nullptr) : Json(r.learned[i].why_not);
     if (s.path_mtu != 0) f["path_mtu"] = s.path_mtu;
     flows.push_back(std::move(f));
   }
@@ -54,6 +56,8 @@ Json proxy_json(const ReplayResult& r) {
           {"real_rnrs_absorbed", sum(r, &Counters::real_rnrs_absorbed)},
           {"custody_resends", sum(r, &Counters::custody_resends)},
           {"probes", sum(r, &Counters::probes)},
+          {"pairs_learned", sum(r, &Counters::pairs_learned)},
+          {"contradictions", sum(r, &Counters::contradictions)},
           {"faults", sum(r, &Counters::faults)}};
 }
 
@@ -121,7 +125,9 @@ Json replay_json(const ReplayOptions& o, const ReplayResult& r) {
       {"proxy", proxy_json(r)},
       {"delivery", delivery_json(r.delivery)},
       {"ack_latency_us",
-       {{"with_proxy", percentiles_json(r.with_proxy)}, {"without_proxy", percentiles_json(r.without_proxy)}}},
+       {{"with_proxy", percentiles_json(r.with_proxy)}, {"without_proxy", percentiles_json(r.without_proxy)},
+        {"by_receiver", percentiles_json(r.by_receiver)},
+        {"by_proxy", percentiles_json(r.by_proxy)}}},
       {"custody_peak_bytes", peak(&Counters::custody_peak)},
       {"destination_peak_bytes", peak(&Counters::held_peak)},
       {"span", span_json(r.span)},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <ostream>
 
 #include "pcap/trace_info.h"
@@ -64,6 +65,16 @@ void print_seen(std::ostream& out, const ReplayResult& r) {
   counts.print(out);
 }
 
+// What the proxies left alone, one line for each reason.
+void print_why_not(std::ostream& out, const ReplayResult& r) {
+  std::map<std::string, uint64_t> flows;
+  for (size_t i = 0; i < r.streams.size(); ++i) {
+    if (r.streams[i].request_packets != 0 && !r.learned[i].why_not.empty()) ++flows[r.learned[i].why_not];
+  }
+  for (const auto& [why, n] : flows)
+    out << "  " << thousands(n) << (n == 1 ? " flow" : " flows") << " left alone: " << why << "\n";
+}
+
 void print_flows(std::ostream& out, const ReplayResult& r) {
   Table flows({{"flow"},
                {"source QP", Align::kRight},
@@ -87,13 +98,14 @@ void print_flows(std::ostream& out, const ReplayResult& r) {
                             : s.transport == Transport::kUc ? "UC "
                                                             : "UD ";
     flows.add({transport + address_text(s.key.src) + " -> " + address_text(s.key.dst), qpn,
-               std::to_string(s.key.dst_qpn.v), r.registered[i] ? "registration" : "none",
+               std::to_string(s.key.dst_qpn.v), r.learned[i].by,
                s.path_mtu != 0 ? std::to_string(s.path_mtu) : "-", thousands(s.request_packets),
                thousands(s.messages), thousands(s.bytes), s.evidence});
   }
   if (flows.empty()) return;
   out << "\nFlows\n";
   flows.print(out);
+  print_why_not(out, r);
   if (rows > kMaxRows) out << "  ... and " << thousands(rows - kMaxRows) << " more (see --json)\n";
 }
 
@@ -113,6 +125,10 @@ void print_latency(std::ostream& out, const ReplayResult& r) {
     }
   };
   row("with the proxies", r.with_proxy);
+  if (r.by_receiver.samples != 0 && r.by_proxy.samples != 0) {
+    row("  before activation", r.by_receiver);
+    row("  after", r.by_proxy);
+  }
   row("without", r.without_proxy);
   t.print(out);
 }

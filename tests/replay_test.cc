@@ -47,6 +47,7 @@ ReplayResult run(const ReplayOptions& o) {
 ReplayOptions options_for(const std::string& name) {
   ReplayOptions o;
   o.trace = kTraces + name + ".pcap";
+  o.register_flows = true;
   return o;
 }
 
@@ -239,8 +240,40 @@ TEST(Replay, SpanCutIsSurvived) {
   expect_sound(r.delivery);
 }
 
-TEST(Replay, UnregisteredFlowsAreOnlyForwarded) {
+TEST_P(EveryTrace, LearnersAreNeverWrong) {
+  ReplayOptions o = options_for(GetParam());
+  o.register_flows = false;
+  const ReplayResult r = run(o);
+  EXPECT_TRUE(r.delivery.bytes_identical);
+  EXPECT_EQ(r.delivery.unknown_out, 0u);
+  EXPECT_EQ(r.delivery.bad_icrc_out, 0u);
+  EXPECT_EQ(r.delivery.aeth_above_fence, 0u);
+  EXPECT_EQ(r.delivery.aeth_not_owned, 0u);
+  if (!is_faulty(GetParam())) expect_sound(r.delivery);
+  for (size_t i = 0; i < r.streams.size(); ++i) {
+    if (r.streams[i].request_packets == 0 || r.streams[i].transport != Transport::kRc) continue;
+    const ReplayResult::Learned& l = r.learned[i];
+    // Paired and answered for, or the report says why not.
+    EXPECT_TRUE(l.by == "none" || l.by == "cm" || l.by == "correlation") << l.by;
+    EXPECT_TRUE(l.by != "none" || !l.why_not.empty());
+  }
+}
+
+TEST(Replay, CmTellsThePairs) {
+  for (const char* name : {"a_rping_rc_cm", "h2_ipv6_rping"}) {
+    ReplayOptions o = options_for(name);
+    o.register_flows = false;
+    const ReplayResult r = run(o);
+    uint64_t paired = 0;
+    for (size_t i = 0; i < r.streams.size(); ++i) paired += r.learned[i].by == "cm" ? 1 : 0;
+    EXPECT_EQ(paired, 2u) << name;
+    EXPECT_GT(r.proxy[0].pseudo_acks + r.proxy[1].pseudo_acks, 0u) << name;
+  }
+}
+
+TEST(Replay, NobodyAnswersWhereThePolicyIsTransparent) {
   ReplayOptions o = options_for("b_write_bw_64k_pmtu1024");
+  o.completion = Completion::kTransparent;
   o.register_flows = false;
   const ReplayResult r = run(o);
   expect_sound(r.delivery);

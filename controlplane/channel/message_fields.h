@@ -25,7 +25,10 @@ namespace matchrdma::layout {
   X(15, RegisterQpAck)        \
   X(16, Budget)               \
   X(17, Probe)                \
-  X(18, ProbeAck)
+  X(18, ProbeAck)             \
+  X(19, UnregisterQp)         \
+  X(20, UnregisterQpAck)      \
+  X(21, FlowContradicted)
 
 /// Only those in use. Their starts ascend; ends may overlap where a sender's requests do.
 template <class A>
@@ -51,11 +54,12 @@ void fields(A& a, In<A, FlowOpen>& m) {
   path_mtu(a, m.path_mtu);
   enumeration(a, m.completion, Completion::kEndToEnd);
   flag(a, m.credits);
+  flag(a, m.vouched);
 }
 template <class A>
 void fields(A& a, In<A, FlowOpened>& m) {
   flow_id(a, m.id);
-  flag(a, m.accepted);
+  enumeration(a, m.answer, OpenAnswer::kNotOnPath);
 }
 template <class A>
 void fields(A& a, In<A, FlowBase>& m) {
@@ -117,6 +121,7 @@ template <class A>
 void fields(A& a, In<A, FlowFault>& m) {
   flow_id(a, m.id);
   a.u8(m.syndrome);
+  flag(a, m.gave_up);
 }
 template <class A>
 void fields(A& a, In<A, FlowFaultAck>& m) {
@@ -125,10 +130,24 @@ void fields(A& a, In<A, FlowFaultAck>& m) {
 template <class A>
 void fields(A& a, In<A, RegisterQp>& m) {
   registration(a, m.reg);
+  a.u64(m.seq);
 }
 template <class A>
 void fields(A& a, In<A, RegisterQpAck>& m) {
   registration(a, m.reg);
+}
+template <class A>
+void fields(A& a, In<A, UnregisterQp>& m) {
+  registration(a, m.reg);
+  a.u64(m.seq);
+}
+template <class A>
+void fields(A& a, In<A, UnregisterQpAck>& m) {
+  registration(a, m.reg);
+}
+template <class A>
+void fields(A& a, In<A, FlowContradicted>& m) {
+  flow_id(a, m.id);
 }
 template <class A>
 void fields(A& a, In<A, Budget>& m) {

@@ -86,8 +86,8 @@ class MessageMaker {
     return r;
   }
 
-  void fill(FlowOpen& m) { m = {id(), key(), qpn(), mtu(), completion(), coin()}; }
-  void fill(FlowOpened& m) { m = {id(), coin()}; }
+  void fill(FlowOpen& m) { m = {id(), key(), qpn(), mtu(), completion(), coin(), coin()}; }
+  void fill(FlowOpened& m) { m = {id(), static_cast<OpenAnswer>(r_.below(3))}; }
   void fill(FlowBase& m) { m = {id(), seq(), coin()}; }
   void fill(FlowBaseAck& m) { m = {id(), seq()}; }
   void fill(FlowLifted& m) { m = {id(), seq()}; }
@@ -114,9 +114,12 @@ class MessageMaker {
     m.mark_echo = r_.next();
     if (coin()) m.form = {true, net(), anything<uint16_t>(), coin()};
   }
-  void fill(FlowFault& m) { m = {id(), anything<uint8_t>()}; }
+  void fill(FlowFault& m) { m = {id(), anything<uint8_t>(), coin()}; }
+  void fill(FlowContradicted& m) { m = {id()}; }
   void fill(FlowFaultAck& m) { m = {id()}; }
-  void fill(RegisterQp& m) { m = {registration()}; }
+  void fill(RegisterQp& m) { m = {registration(), r_.next()}; }
+  void fill(UnregisterQp& m) { m = {registration(), r_.next()}; }
+  void fill(UnregisterQpAck& m) { m = {registration()}; }
   void fill(RegisterQpAck& m) { m = {registration()}; }
   void fill(Budget& m) {
     m = {{address(coin()), vlan(), vlan(), anything<uint16_t>()}, Rate{seq()}, Duration{seq()}, r_.next()};

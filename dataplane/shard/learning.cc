@@ -62,7 +62,12 @@ void Shard::Impl::on_cm(Side side, const Frame& f, PacketRef packet, const RoleC
     const auto pair = learns ? cm.on_mad(*mad, f, side == Side::kLan, ctx.now) : std::nullopt;
     if (pair) found(*pair, LearnedBy::kCm, ctx);
   }
-  forward(side, Cause::kForward, std::move(packet), ctx);
+  n.reasons.add(Reason::kUd);
+  if (side == Side::kLan) {
+    forward_outside(f, Cause::kForward, std::move(packet), ctx);
+  } else {
+    forward(side, Cause::kForward, std::move(packet), ctx);
+  }
 }
 
 void Shard::Impl::found(Registration pair, LearnedBy by, const RoleCtx& ctx) {

@@ -197,6 +197,8 @@ uint64_t Shard::owned_packets() const {
   return sum;
 }
 
+std::vector<Correlation::Report> Shard::unpaired() const { return impl_->correlation.report(); }
+
 std::vector<FlowView> Shard::flows() const {
   static constexpr const char* kDest[] = {"idle", "opened", "tracking", "active", "closing", "poisoned"};
   std::vector<FlowView> out;
@@ -204,10 +206,10 @@ std::vector<FlowView> Shard::flows() const {
     FlowView v;
     if (r.source) {
       const SourceFlow& f = *r.source;
-      v = {f.key, f.sender_qpn, true, state_name(f.state), f.base, f.epsn, f.confirmed_end, f.window.size()};
+      v = {f.key, f.sender_qpn, true, state_name(f.state), f.activated, r.by, f.base, f.epsn, f.confirmed_end, f.window.size()};
     } else if (r.destination) {
       const DestinationFlow& f = *r.destination;
-      v = {f.key, f.sender_qpn, false, kDest[static_cast<size_t>(f.state)], f.base, f.expected, f.acked_end, 0};
+      v = {f.key, f.sender_qpn, false, kDest[static_cast<size_t>(f.state)], false, r.by, f.base, f.expected, f.acked_end, 0};
     } else {
       continue;
     }

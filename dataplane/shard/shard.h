@@ -3,7 +3,9 @@
 #include <memory>
 #include <span>
 
+#include "dataplane/flow/correlation.h"
 #include "dataplane/flow/counters.h"
+#include "dataplane/flow/learned_by.h"
 #include "dataplane/flow/limits.h"
 #include "dataplane/flow/outbox.h"
 
@@ -28,6 +30,8 @@ struct FlowView {
   Qpn sender_qpn;
   bool source = false;  ///< this proxy is the source of the flow
   const char* state = "";
+  bool activated = false;  ///< pseudo-ACKs were allowed at some time (source)
+  LearnedBy learned_by = LearnedBy::kRegistration;
   Seq base = 0, epsn = 0, confirmed_end = 0;
   uint64_t owned_packets = 0;
 };
@@ -61,6 +65,8 @@ class Shard {
   const Counters& counters() const;
   /// Flows in table order.
   std::vector<FlowView> flows() const;
+  /// Flows that the learners watch without knowing their partner, and why; in order of birth.
+  std::vector<Correlation::Report> unpaired() const;
   /// Owned packets of all source flows (invariants and reports).
   uint64_t owned_packets() const;
 

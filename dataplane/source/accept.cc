@@ -125,7 +125,7 @@ Accepted keep_behind_gap(SourceFlow& f, Seq psn, PacketRef& packet, const RoleCt
 
 // A sender goes back to our last ACK at the latest. One that begins three times in a row at the same message,
 // far above what it would have to resend first, knows nothing of it: its QP was reset (C4). Near to epsn the
-// head of an old burst may have been lost as often (docs/decisions/0007).
+// head of an old burst may have been lost as often (docs/decisions/0008).
 bool lives_anew(SourceFlow& f, const Frame& req, Seq psn) {
   if (psn - f.epsn <= kLostHead || !req.info().starts_message()) return false;
   f.jumps = psn == f.jumped_to ? f.jumps + 1 : 0;

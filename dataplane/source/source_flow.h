@@ -80,6 +80,7 @@ struct SourceFlow {
   uint32_t path_mtu = 0;
   Completion completion = Completion::kTransparent;
   bool credits_used = false;
+  bool activated = false;     ///< it was active at some time
   bool vouched = false;       ///< CM or a registration named the pair
   bool inferred = false;      ///< by correlation: it may be wrong
   uint16_t port = 0;          ///< UDP source port of its requests when it was inferred
@@ -194,7 +195,10 @@ struct SourceFlow {
   bool tracked() const {
     return state == FlowState::kBarrier || state == FlowState::kActive || state == FlowState::kBasing;
   }
-  void fire(FlowEvent e) { state = next_state(state, e); }
+  void fire(FlowEvent e) {
+    state = next_state(state, e);
+    activated = activated || state == FlowState::kActive;
+  }
   /// Index of the owned packet that covers `s`; window.end() if none.
   uint64_t find(Seq s) const { return find_covering(window, s); }
 };

@@ -1,7 +1,5 @@
 #include "tests/tags/pair_rig.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
 namespace matchrdma::tags {
@@ -77,10 +75,9 @@ void PairRig::unregister_at_a(const Registration& r) {
 
 void PairRig::connect(const Ends& e) {
   const Registration r = registration(e);
-  ASSERT_TRUE(register_at_a(r));
+  MRDMA_CHECK(register_at_a(r));
   run(Duration::millis(1));
-  ASSERT_TRUE(a.shard.registered(r));
-  ASSERT_TRUE(b.shard.registered(r));
+  MRDMA_CHECK(a.shard.registered(r) && b.shard.registered(r));
   for (Proxy* p : {&a, &b}) {
     p->lan.clear();
     p->wan.clear();
@@ -93,7 +90,7 @@ PacketRef PairRig::build(const RoceSpec& spec, const Ends& e, bool from_a, uint8
   l.mac_src = {2, 0, 0, 0, 0, static_cast<uint8_t>(from_a ? 1 : 2)};
   l.src = ip(from_a ? 1 : 2);
   l.dst = ip(from_a ? 2 : 1);
-  l.udp_source_port = 0xc001;
+  l.udp_source_port = e.port;
   l.traffic_class = ecn;
   if (e.vlan != 0) {
     l.vlan_tags = 1;

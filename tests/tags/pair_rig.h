@@ -15,6 +15,7 @@ struct Ends {
   Qpn a{0x11}, b{0x22};
   uint32_t start_a = 100, start_b = 5000;  ///< first PSNs of what each end sends
   uint16_t vlan = 0;                       ///< 0: untagged
+  uint16_t port = 0xc001;                  ///< UDP source port, both ways
 };
 
 struct RigOptions {
