@@ -178,7 +178,7 @@ TEST(ReplayLatency, MeasuresUntilTheAck) {
   ReplayLatency latency(flows, fence, Duration::millis(10));
   for (size_t i = 0; i < 3; ++i)
     latency.entered(c.view(i, flows), Conversation::time_of(i), Instant{static_cast<int64_t>(i)});
-  latency.left(c.view(5, flows), Instant{500});
+  latency.left(c.view(5, flows), Cause::kPseudoAck, Instant{500});
   EXPECT_EQ(latency.with_proxy().samples, 3u);
   EXPECT_EQ(latency.with_proxy().max, 500);
   EXPECT_EQ(latency.with_proxy().p50, 499);
@@ -195,7 +195,7 @@ TEST(ReplayLatency, NothingIsMeasuredBehindAGap) {
   latency.entered(c.view(0, flows), {}, Instant{0});
   latency.entered(c.view(2, flows), {}, Instant{1});
   latency.entered(c.view(1, flows), {}, Instant{2});
-  latency.left(c.view(5, flows), Instant{9});
+  latency.left(c.view(5, flows), Cause::kPassedAck, Instant{9});
   EXPECT_EQ(latency.with_proxy().samples, 1u);
 }
 

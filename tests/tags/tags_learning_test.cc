@@ -128,7 +128,9 @@ TEST(Tags, C4_CmNamesTheQpWithAnotherPeer) {
   EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
   ASSERT_EQ(rig.a.shard.flows().size(), 2u);
   for (const FlowView& v : rig.a.shard.flows()) {
-    if (v.source) EXPECT_EQ(v.sender_qpn.v, 0x31u);
+    if (v.source) {
+      EXPECT_EQ(v.sender_qpn.v, 0x31u);
+    }
   }
   rig.a.lan.clear();
   rig.from_a(write_only(9000));
@@ -229,7 +231,9 @@ TEST(Tags, C6_ContradictionDrainsToTransparent) {
   EXPECT_EQ(rig.a.shard.counters().contradictions, 1u);
   rig.run(Duration::millis(200));
   for (const FlowView& v : rig.a.shard.flows()) {
-    if (v.source && v.sender_qpn == e.a) EXPECT_STREQ(v.state, "transparent");
+    if (v.source && v.sender_qpn == e.a) {
+      EXPECT_STREQ(v.state, "transparent");
+    }
   }
   const uint64_t before = pseudo_acks(rig);
   rig.from_a(write_only(136), e);
