@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dataplane/wire/icrc.h"
+#include "model/ip_identification.h"
 
 namespace matchrdma::model {
 
@@ -10,17 +11,18 @@ Qp& Host::add_qp(const QpIdentity& id, const RequesterConfig& requester, const R
                  const MemoryConfig& own_memory, const MemoryConfig& peer_memory, uint64_t seed) {
   MRDMA_CHECK(find(id.local) == nullptr);
   qps_.push_back(std::make_unique<Qp>(id, requester, responder, own_memory, peer_memory, seed));
+  by_number_[id.local.v] = qps_.back().get();
   return *qps_.back();
 }
 
 void Host::remove_qp(Qpn local) {
+  by_number_.erase(local.v);
   std::erase_if(qps_, [local](const auto& qp) { return qp->id.local == local; });
 }
 
 Qp* Host::find(Qpn local) {
-  for (auto& qp : qps_)
-    if (qp->id.local == local) return qp.get();
-  return nullptr;
+  const auto it = by_number_.find(local.v);
+  return it == by_number_.end() ? nullptr : it->second;
 }
 
 void Host::on_packet(Bytes frame, Instant now) {
@@ -35,24 +37,32 @@ void Host::on_packet(Bytes frame, Instant now) {
     ++stats_.bad_icrc;
     return;
   }
-  Qp* qp = find(f.dest_qp());
   const OpcodeInfo& o = f.info();
+  if (cm_ != nullptr && o.transport == Transport::kUd && f.dest_qp() == Qpn{1}) {
+    cm_->on_packet(f, now);
+    return;
+  }
+  Qp* qp = find(f.dest_qp());
   if (qp == nullptr || f.destination() != qp->id.path.src || f.source() != qp->id.path.dst) {
     ++stats_.foreign;
     return;
   }
   if (o.transport == Transport::kCnp) {
     qp->requester.on_cnp();
-  } else if (o.transport != Transport::kRc) {
+    return;
+  }
+  if (o.transport != Transport::kRc) {
     ++stats_.foreign;
-  } else if (o.response) {
+    return;
+  }
+  if (f.ecn() == 3 && config_.cnp_interval.ns > 0 && now >= qp->cnp_allowed) {
+    qp->cnp_due = true;
+    qp->cnp_allowed = now + config_.cnp_interval;
+  }
+  if (o.response) {
     qp->requester.on_response(f, now);
     if (qp->requester.failed()) qp->responder.fail();
   } else {
-    if (f.ecn() == 3 && config_.cnp_interval.ns > 0 && now >= qp->cnp_allowed) {
-      qp->cnp_due = true;
-      qp->cnp_allowed = now + config_.cnp_interval;
-    }
     qp->responder.on_request(f, now);
     if (qp->responder.failed()) qp->requester.fail(WcStatus::kFlushed, now);
   }
@@ -78,17 +88,22 @@ PacketRef Host::poll_qp(Qp& qp, Instant now) {
   return p;
 }
 
+PacketRef Host::sent(PacketRef p, Instant now) {
+  if (config_.number_packets) stamp_identification({p->data, p->size}, identification_++);
+  ++stats_.sent;
+  stats_.sent_bytes += p->size;
+  pace(p->size, now);
+  return p;
+}
+
 PacketRef Host::poll(Instant now) {
   last_now_ = now;
   if (now < next_tx_) return {};
+  if (cm_ != nullptr && cm_->ready(now))
+    if (PacketRef p = cm_->poll(now, pool_)) return sent(std::move(p), now);
   for (size_t i = 0; i < qps_.size(); ++i) {
     turn_ = (turn_ + 1) % qps_.size();
-    if (PacketRef p = poll_qp(*qps_[turn_], now)) {
-      ++stats_.sent;
-      stats_.sent_bytes += p->size;
-      pace(p->size, now);
-      return p;
-    }
+    if (PacketRef p = poll_qp(*qps_[turn_], now)) return sent(std::move(p), now);
   }
   for (const auto& qp : qps_)
     if (ready(*qp, now)) {
@@ -110,7 +125,8 @@ void Host::pace(uint32_t bytes, Instant now) {
 }
 
 Instant Host::next_deadline() const {
-  Instant due = Instant::never();
+  Instant due = cm_ == nullptr ? Instant::never() : cm_->next_timer();
+  if (cm_ != nullptr && cm_->ready(last_now_)) return next_tx_;
   for (const auto& qp : qps_) {
     if (ready(*qp, last_now_)) return next_tx_;
     due = earlier(due, earlier(qp->responder.next_timer(), qp->requester.next_timer()));
@@ -150,6 +166,7 @@ QpPair connect(Host& a, Host& b, const PairConfig& c) {
   std::swap(ib.path.mac_src, ib.path.mac_dst);
   std::swap(ib.path.src, ib.path.dst);
   if (c.b_source_port != 0) ib.path.udp_source_port = c.b_source_port;
+  if (c.b_hop_limit != 0) ib.path.hop_limit = c.b_hop_limit;
   std::swap(ib.local, ib.remote);
   std::swap(ib.send_start, ib.receive_start);
   std::swap(ib.content_key, ib.peer_content_key);

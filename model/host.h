@@ -2,11 +2,13 @@
 // A model NIC: several RC queue pairs behind one port.
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "dataplane/base/packet.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/types.h"
+#include "model/cm_agent.h"
 #include "model/rc_requester.h"
 #include "model/rc_responder.h"
 #include "model/rc_types.h"
@@ -29,8 +31,10 @@ struct Qp {
 };
 
 struct HostConfig {
-  Rate tx_rate{};           ///< of the NIC; 0: everything at once
-  Duration cnp_interval{};  ///< answers CE marks with CNPs, at most one per QP in this time; 0: never
+  Rate tx_rate{};               ///< of the NIC; 0: everything at once
+  Duration cnp_interval{};      ///< answers CE marks with CNPs, at most one per QP in this time; 0: never
+  bool number_packets = false;  ///< IPv4 identification counts up; else it is 0 in every packet
+  uint16_t first_identification = 0;
 };
 
 struct HostStats {
@@ -44,13 +48,17 @@ struct HostStats {
 class Host {
  public:
   /// `pool` must outlive the host.
-  Host(const HostConfig& config, PacketPool& pool) : config_(config), pool_(pool) {}
+  Host(const HostConfig& config, PacketPool& pool)
+      : config_(config), pool_(pool), identification_(config.first_identification) {}
 
   /// `id.local` must be new.
   Qp& add_qp(const QpIdentity& id, const RequesterConfig& requester, const ResponderConfig& responder,
              const MemoryConfig& own_memory, const MemoryConfig& peer_memory, uint64_t seed);
   /// Forgets a queue pair, as a process that exits does. The other side's truth pointer must go first.
   void remove_qp(Qpn local);
+  /// Datagrams to QP 1 go to `cm`, and its MADs leave with the packets of the queue pairs. It must outlive the
+  /// host.
+  void set_cm(CmAgent* cm) { cm_ = cm; }
   /// A frame from the wire.
   void on_packet(Bytes frame, Instant now);
   /// Next packet to send at `now`; empty when there is none now. Call until empty.
@@ -68,15 +76,19 @@ class Host {
 
  private:
   PacketRef poll_qp(Qp& qp, Instant now);
+  PacketRef sent(PacketRef p, Instant now);
   void pace(uint32_t bytes, Instant now);
   bool ready(const Qp& qp, Instant now) const;
 
   HostConfig config_;
   PacketPool& pool_;
+  CmAgent* cm_ = nullptr;
   std::vector<std::unique_ptr<Qp>> qps_;
+  std::unordered_map<uint32_t, Qp*> by_number_;  ///< looked up only, never walked
   size_t turn_ = 0;
   Instant next_tx_{};
   Instant last_now_{};
+  uint16_t identification_;
   HostStats stats_;
 };
 
@@ -84,6 +96,7 @@ class Host {
 struct PairConfig {
   L2L3 path;                   ///< as sent by `a`; `b` sends the reverse
   uint16_t b_source_port = 0;  ///< 0: the same as a's
+  uint8_t b_hop_limit = 0;     ///< 0: the same as a's
   Qpn qpn_a{0x11}, qpn_b{0x12};
   Psn start_a{0}, start_b{0};  ///< first PSN that a, that b sends
   uint32_t path_mtu = 1024;

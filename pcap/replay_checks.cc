@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pcap/packet_mask.h"
+#include "pcap/replay_causality.h"
 
 namespace matchrdma {
 namespace {
@@ -18,7 +19,8 @@ ReplayChecks::ReplayChecks(const TraceFlows& flows)
       copies_(static_cast<size_t>(Cause::kCount)) {
   for (size_t i = 0; i < state_.size(); ++i) {
     Flow& f = state_[i];
-    f.in_near = f.out_near = f.out_highest = f.forgotten = f.answered_end = flows.streams()[i].first;
+    f.in_near = f.in_reach = f.out_near = f.out_highest = f.forgotten = f.answered_end =
+        flows.streams()[i].first;
   }
 }
 
@@ -35,6 +37,8 @@ void ReplayChecks::request_entered(const PacketView& v) {
   const Seq seq = place_psn(v.frame().psn(), f.in_near);
   const bool new_life = seq < f.in_near && flows_.streams()[static_cast<size_t>(v.stream)].reused;
   f.in_near = std::max(f.in_near, seq);
+  const uint32_t path_mtu = flows_.streams()[static_cast<size_t>(v.stream)].path_mtu;
+  f.in_reach = std::max(f.in_reach, seq + read_psns(v.frame(), path_mtu) - 1);
   if (v.read_request()) {
     ++report_.read_copies_in;
     fence_.requested(v, seq);
@@ -127,7 +131,7 @@ void ReplayChecks::aeth_of_ours(const PacketView& v) {
   const auto fence = fence_.first_unanswered(stream);
   // A fault may stand at the READ's own next response (PROTOCOL 4, poisoning).
   if (fence && psn >= *fence && v.frame().aeth_syndrome() != kNakRemoteOperation) ++report_.aeth_above_fence;
-  if (v.positive_ack() && psn > flow(stream).in_near) ++report_.aeth_not_owned;
+  if (v.positive_ack() && psn > flow(stream).in_reach) ++report_.aeth_not_owned;
 }
 
 void ReplayChecks::trim(Flow& f) {

@@ -46,6 +46,7 @@ class ReplayChecks {
   };
   struct Flow {
     Seq in_near = 0, out_near = 0;
+    Seq in_reach = 0;     ///< newest PSN that entered or that a READ which entered may occupy
     Seq out_highest = 0;  ///< first copies left up to here
     bool any_out = false;
     Seq forgotten = 0;     ///< requests below are complete and not remembered

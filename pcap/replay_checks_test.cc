@@ -127,6 +127,30 @@ TEST(ReplayChecks, SeesAcksForWhatNeverEntered) {
 }
 
 // C1, C3: no ACK of ours at or above a READ that was not answered completely.
+// A duplicate behind a READ that was answered is acknowledged up to the end of the READ's range.
+TEST(ReplayChecks, AReadOwnsItsWholeRange) {
+  Conversation c;
+  RoceSpec read = Conversation::request(op::kRcReadReq, 0x12, 10);
+  read.dma_length = 3000;
+  RoceSpec response = Conversation::ack(0x11, 10, 1);
+  for (const uint8_t opcode : {op::kRcReadRespFirst, op::kRcReadRespMiddle, op::kRcReadRespLast}) {
+    response.opcode = opcode;
+    static const std::vector<uint8_t> kZeros(1024);
+    response.payload = Bytes{kZeros}.first(opcode == op::kRcReadRespLast ? 952 : 1024);
+    if (opcode == op::kRcReadRespFirst) c.a(read);
+    c.b(response);
+    ++response.psn.v;
+  }
+  Witness w(c);
+  for (size_t i = 0; i < 4; ++i) w.in(i);
+  for (size_t i = 0; i < 4; ++i) w.out(i);
+  w.out(Conversation::frame(false, Conversation::ack(0x11, 12, 1)), Cause::kPseudoAck);
+  EXPECT_EQ(w.checks.report().aeth_not_owned, 0u);
+  EXPECT_EQ(w.checks.report().aeth_above_fence, 0u);
+  w.out(Conversation::frame(false, Conversation::ack(0x11, 13, 1)), Cause::kPseudoAck);
+  EXPECT_EQ(w.checks.report().aeth_not_owned, 1u);
+}
+
 TEST(ReplayChecks, SeesAcksAboveTheReadFence) {
   Conversation c;
   c.a(Conversation::request(op::kRcSendOnly, 0x12, 10));

@@ -23,12 +23,6 @@ struct ReplayArguments {
   bool gain_only = false;
 };
 
-template <class T>
-T or_stop(Result<T> r) {
-  if (!r) stop(r.error(), 2);
-  return std::move(*r);
-}
-
 Completion parse_completion(const std::string& text) {
   if (text == "early") return Completion::kEarly;
   if (text == "end-to-end") return Completion::kEndToEnd;
@@ -52,8 +46,7 @@ void check(ReplayArguments& a) {
   ReplayOptions& o = a.options;
   if (o.trace == "-")
     stop("replay -: a trace is read twice, which a pipe does not allow; write it to a file and name that", 2);
-  o.distance_km = or_stop(parse_number("--distance", a.distance, 0, 100000,
-                                       "not a distance; write kilometres from 0 to 100000, like 1000"));
+  o.distance_km = or_stop(parse_distance("--distance", a.distance));
   o.rate = or_stop(parse_rate("--rate", a.rate));
   o.budget = or_stop(parse_rate("--budget", a.budget));
   o.completion = parse_completion(a.completion);
@@ -62,9 +55,7 @@ void check(ReplayArguments& a) {
   o.duplicate = or_stop(parse_probability("--duplicate", a.duplicate));
   o.corrupt = or_stop(parse_probability("--corrupt", a.corrupt));
   o.cut = parse_cut(a.cut);
-  const double seed = or_stop(
-      parse_number("--seed", a.seed, 0, 9007199254740992.0, "not a seed; write a whole number from 0 to 2^53"));
-  o.seed = static_cast<uint64_t>(seed);
+  o.seed = or_stop(parse_seed("--seed", a.seed));
   if (!a.site_a.empty()) o.site_a = or_stop(Cidr::parse(a.site_a));
   if (a.registering != "on" && a.registering != "off")
     stop("--register " + a.registering + ": choose on or off", 2);

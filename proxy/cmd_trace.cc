@@ -178,7 +178,7 @@ void run_trace_info(const TraceInfoOptions& o) {
 }  // namespace
 
 void add_trace_command(CLI::App& app) {
-  CLI::App* trace = app.add_subcommand("trace", "Look into captures");
+  CLI::App* trace = app.add_subcommand("trace", "Look into captures and make them");
   trace->require_subcommand(1);
   CLI::App* info = trace->add_subcommand("info", "Count what a pcap or pcapng file holds");
   auto options = std::make_shared<TraceInfoOptions>();
@@ -186,6 +186,7 @@ void add_trace_command(CLI::App& app) {
   info->add_option("--json", options->json,
                    "Also write the counts as JSON to this file; - is stdout, without tables");
   info->callback([options] { run_trace_info(*options); });
+  add_trace_make_command(*trace);
 }
 
 }  // namespace matchrdma

@@ -72,11 +72,44 @@ Result<double> parse_probability(const std::string& option, const std::string& t
   return p;
 }
 
-Result<double> parse_number(const std::string& option, const std::string& text, double least, double most,
-                            const std::string& remedy) {
+Result<double> parse_distance(const std::string& option, const std::string& text) {
+  constexpr double kMost = 100'000;
   const auto q = split(text);
-  if (!q || !q->unit.empty() || q->number < least || q->number > most) return bad(option, text, remedy);
+  if (!q || (q->unit != "" && q->unit != "km") || q->number < 0 || q->number > kMost)
+    return bad(option, text, "not a distance; write kilometres from 0 to 100000, like 1000 or 1000km");
   return q->number;
+}
+
+Result<uint64_t> parse_bytes(const std::string& option, const std::string& text) {
+  const auto q = split(text);
+  constexpr std::array<std::pair<std::string_view, double>, 9> kUnits{{{"", 1},
+                                                                       {"B", 1},
+                                                                       {"K", 1024},
+                                                                       {"KB", 1024},
+                                                                       {"KiB", 1024},
+                                                                       {"M", 1048576},
+                                                                       {"MB", 1048576},
+                                                                       {"MiB", 1048576},
+                                                                       {"GiB", 1073741824}}};
+  if (q && q->number >= 0 && q->number <= 1e12)
+    for (const auto& [unit, bytes] : kUnits) {
+      const double n = q->number * bytes;
+      if (q->unit == unit && n == std::floor(n)) return static_cast<uint64_t>(n);
+    }
+  return bad(option, text, "not a number of bytes; write it like 65536, 64K or 1M");
+}
+
+Result<uint64_t> parse_whole(const std::string& option, const std::string& text, uint64_t least, uint64_t most,
+                             const std::string& remedy) {
+  const auto q = split(text);
+  if (!q || !q->unit.empty() || q->number != std::floor(q->number) || q->number < static_cast<double>(least) ||
+      q->number > static_cast<double>(most))
+    return bad(option, text, remedy);
+  return static_cast<uint64_t>(q->number);
+}
+
+Result<uint64_t> parse_seed(const std::string& option, const std::string& text) {
+  return parse_whole(option, text, 0, uint64_t{1} << 53, "not a seed; write a whole number from 0 to 2^53");
 }
 
 }  // namespace matchrdma

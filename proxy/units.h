@@ -1,5 +1,6 @@
 #pragma once
 // Quantities as people write them on a command line.
+#include <cstdint>
 #include <string>
 
 #include "dataplane/base/result.h"
@@ -14,8 +15,14 @@ Result<Rate> parse_rate(const std::string& option, const std::string& text);
 Result<Duration> parse_duration(const std::string& option, const std::string& text);
 /// "0.01", "1%": a probability.
 Result<double> parse_probability(const std::string& option, const std::string& text);
-/// A number of at least `least` and at most `most`.
-Result<double> parse_number(const std::string& option, const std::string& text, double least, double most,
-                            const std::string& remedy);
+/// "1000km", "0.5": kilometres, at most 100000.
+Result<double> parse_distance(const std::string& option, const std::string& text);
+/// "65536", "64K", "1MiB": powers of 1024.
+Result<uint64_t> parse_bytes(const std::string& option, const std::string& text);
+/// A whole number from `least` to `most`, at most 2^53.
+Result<uint64_t> parse_whole(const std::string& option, const std::string& text, uint64_t least, uint64_t most,
+                             const std::string& remedy);
+/// A whole number from 0 to 2^53.
+Result<uint64_t> parse_seed(const std::string& option, const std::string& text);
 
 }  // namespace matchrdma

@@ -32,6 +32,28 @@ TEST(Units, Probabilities) {
     EXPECT_FALSE(parse_probability("--loss", bad).ok()) << bad;
 }
 
+TEST(Units, Distances) {
+  EXPECT_DOUBLE_EQ(*parse_distance("--distance", "1000km"), 1000);
+  EXPECT_DOUBLE_EQ(*parse_distance("--distance", "0.5"), 0.5);
+  for (const char* bad : {"", "far", "-1", "100001", "10m"})
+    EXPECT_FALSE(parse_distance("--distance", bad).ok()) << bad;
+}
+
+TEST(Units, Bytes) {
+  EXPECT_EQ(*parse_bytes("--message", "65536"), 65536u);
+  EXPECT_EQ(*parse_bytes("--message", "64K"), 65536u);
+  EXPECT_EQ(*parse_bytes("--message", "1.5 MiB"), 1572864u);
+  for (const char* bad : {"", "big", "-1", "0.3", "1k", "1e30"})
+    EXPECT_FALSE(parse_bytes("--message", bad).ok()) << bad;
+}
+
+TEST(Units, WholeNumbers) {
+  EXPECT_EQ(*parse_whole("--qps", "8", 1, 8, "no"), 8u);
+  EXPECT_EQ(*parse_seed("--seed", "9007199254740992"), uint64_t{1} << 53);
+  for (const char* bad : {"", "0", "9", "1.5", "-1", "8x"})
+    EXPECT_FALSE(parse_whole("--qps", bad, 1, 8, "no").ok()) << bad;
+}
+
 TEST(Units, ErrorsNameOptionValueAndRemedy) {
   const std::string text = parse_rate("--budget", "fast").error();
   EXPECT_NE(text.find("--budget fast"), std::string::npos) << text;
