@@ -15,7 +15,7 @@ struct CmEndpoint {
   uint32_t local_id = 0;
   uint32_t expected_id = 0;  ///< passive side: communication id of the REQ that it answers
   Qpn qpn;
-  Psn start;
+  Psn start;  ///< first PSN that the peer shall send
   uint32_t path_mtu = 1024;
   uint16_t service_port = 18515;
 };
@@ -37,7 +37,7 @@ class CmAgent {
     State state = State::kListening;
     uint32_t remote_id = 0;
     Qpn remote_qpn{};    ///< as the peer told
-    Psn remote_start{};  ///< as the peer told
+    Psn remote_start{};  ///< first PSN to send, as the peer told
     uint64_t transaction = 0;
     Instant resend = Instant::never();
   };

@@ -57,6 +57,7 @@ class MadeFile {
 
   ReplayOptions options() const {
     ReplayOptions o;
+    o.register_flows = true;
     o.trace = path_;
     o.site_a = truth_.pairs.at(0).a.ip.is_v4() ? *Cidr::parse("10.1.0.0/16") : *Cidr::parse("fd00:0:0:1::/64");
     return o;

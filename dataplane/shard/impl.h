@@ -100,6 +100,7 @@ struct Shard::Impl {
   // registration.cc
   bool learn(const Registration& reg, bool local_a, LearnedBy by, const RoleCtx& ctx);
   FlowIndex learn_flow(const Registration& reg, bool from_a, bool source_here, LearnedBy by, Instant now);
+  static void vouch(FlowRecord& r, const Registration::End& from, LearnedBy by);
   FlowIndex find_flow(const Registration& reg, bool from_a) const;
   void open_started(const Registration& reg, const RoleCtx& ctx);
   void unlearn(const Registration& reg, const RoleCtx& ctx);

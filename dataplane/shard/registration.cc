@@ -22,6 +22,20 @@ Registration own_end_first(const Registration& reg, bool local_a) {
 
 }  // namespace
 
+// What was inferred, or told by the peer, has a witness now.
+void Shard::Impl::vouch(FlowRecord& r, const Registration::End& from, LearnedBy by) {
+  r.named = from;
+  r.by = by;
+  if (r.destination) r.destination->inferred = false;
+  if (!r.source) return;
+  SourceFlow& f = *r.source;
+  f.inferred = false;
+  f.vouched = true;
+  f.has_start = f.state == FlowState::kPaired && !f.seen;
+  f.start = from.start;
+  f.start_msn = from.msn;
+}
+
 FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool source_here, LearnedBy by,
                                   Instant now) {
   const FlowKey key = reg.flow(from_a);
@@ -88,7 +102,11 @@ bool Shard::Impl::learn(const Registration& reg, bool local_a, LearnedBy by, con
   for (const bool from_a : {true, false}) {
     FlowRecord& r = records[from_a ? ab : ba];
     const Registration::End& from = from_a ? reg.a : reg.b;
-    if (r.named == from) continue;
+    if (r.named == from || !from.has_start) continue;
+    if (!r.named.has_start) {
+      vouch(r, from, by);
+      continue;
+    }
     // Another starting PSN under the same names: the QP was reset, and its old life ends here (C4).
     r.named = from;
     if (!r.source) continue;

@@ -14,7 +14,7 @@ struct CmMad {
   uint32_t local_id = 0;            ///< communication id of the sender of this MAD
   uint32_t remote_id = 0;           ///< that of its peer; not in a REQ
   Qpn qpn;                          ///< REQ, REP: the sender's queue pair. DREQ: the receiver's
-  Psn starting_psn;                 ///< REQ, REP: first PSN that queue pair sends
+  Psn starting_psn;                 ///< REQ, REP: first PSN it expects, which its peer sends (IBA 12.7, "Starting PSN")
   uint32_t path_mtu = 0;            ///< REQ, bytes; 0: not one of 256 to 4096
   bool reliable_connected = false;  ///< REQ: transport service type RC
   bool flow_control = false;        ///< REQ, REP: end-to-end credits in use

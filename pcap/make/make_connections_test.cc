@@ -4,7 +4,7 @@
 #include <set>
 
 #include "dataplane/wire/source_port.h"
-#include "pcap/cm_mad.h"
+#include "dataplane/wire/cm_mad.h"
 #include "pcap/make/test_make.h"
 
 namespace matchrdma {
@@ -34,7 +34,7 @@ TEST(MakeOption, CmOpensAndClosesEveryConnection) {
     if (mad->attribute != CmMad::kRep) continue;
     const CmMad& req = asked.at(mad->remote_id);
     EXPECT_EQ(req.path_mtu, 1024u);
-    learned.insert({req.qpn.v, req.starting_psn.v, mad->qpn.v, mad->starting_psn.v});
+    learned.insert({req.qpn.v, mad->starting_psn.v, mad->qpn.v, req.starting_psn.v});
   }
   for (const TracePair& p : m.truth.pairs) truth.insert({p.a.qpn.v, p.a.start.v, p.b.qpn.v, p.b.start.v});
   EXPECT_EQ(learned, truth);

@@ -1,6 +1,6 @@
 #include "pcap/make/tap.h"
 
-#include "pcap/cm_mad.h"
+#include "dataplane/wire/cm_mad.h"
 
 namespace matchrdma {
 namespace {

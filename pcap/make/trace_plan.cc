@@ -182,7 +182,7 @@ model::CmEndpoint TracePlan::cm_endpoint(const TracePair& p, uint32_t index, int
   e.local_id = cm_id(p, index, side);
   if (side == 1) e.expected_id = cm_id(p, index, 0);
   e.qpn = side == 0 ? p.a.qpn : p.b.qpn;
-  e.start = side == 0 ? p.a.start : p.b.start;
+  e.start = side == 0 ? p.b.start : p.a.start;
   e.path_mtu = p.path_mtu;
   return e;
 }

@@ -90,10 +90,10 @@ def check_cm(name, truth, path, complain):
             closed.add(dreq_qpn)
     kinds_wanted, opened_wanted, closed_wanted = collections.Counter(), set(), set()
     for pair in truth["pairs"]:
-        for end, mads in ((pair["a"], ("REQ", "RTU", "DREQ")), (pair["b"], ("REP", "DREP"))):
+        for end, peer, mads in ((pair["a"], pair["b"], ("REQ", "RTU", "DREQ")), (pair["b"], pair["a"], ("REP", "DREP"))):
             if end["visible"]:
                 kinds_wanted.update(mads)
-                opened_wanted.add((end["qpn"], end["starting_psn"]))
+                opened_wanted.add((end["qpn"], peer["starting_psn"]))  # a MAD names the PSN that it expects
         if pair["a"]["visible"]:
             closed_wanted.add(pair["b"]["qpn"])
     if kinds != kinds_wanted:

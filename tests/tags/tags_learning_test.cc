@@ -62,9 +62,9 @@ Ends hashed() {
 
 /// REQ and REP; the hosts do not wait for more.
 void connect_by_cm(PairRig& rig, const Ends& e, uint32_t id) {
-  rig.from_a(Mad(CmMad::kReq, id, 0).req(e.a, e.start_a).spec());
+  rig.from_a(Mad(CmMad::kReq, id, 0).req(e.a, e.start_b).spec());
   rig.carry();
-  rig.from_b(Mad(CmMad::kRep, id + 1, id).rep(e.b, e.start_b).spec());
+  rig.from_b(Mad(CmMad::kRep, id + 1, id).rep(e.b, e.start_a).spec());
   rig.run(Duration::millis(20));
 }
 
@@ -263,7 +263,7 @@ TEST(Tags, C6_OldUnknownPacketEndsAnInferredPair) {
   rig.run(Duration::millis(100));
   ASSERT_EQ(rig.a.shard.owned_packets(), 0u);
   const uint64_t before = pseudo_acks(rig);
-  rig.from_a(write_only(101 + 2, 9), e);  // nothing like it was ever confirmed here
+  rig.from_a(write_only(131, 9), e);  // nothing like it was ever confirmed here
   EXPECT_EQ(pseudo_acks(rig), before);
   rig.run(Duration::millis(100));
   EXPECT_TRUE(rig.a.shard.flows().empty());
