@@ -18,7 +18,7 @@ struct CmMessage {
   uint32_t local_id = 0;   ///< communication id that the sender chose
   uint32_t remote_id = 0;  ///< that of its peer; not in a REQ
   Qpn qpn;                 ///< REQ, REP: the sender's queue pair; DREQ: the receiver's
-  Psn start;               ///< REQ, REP: first PSN that queue pair expects from its peer (IBA 12.7, "Starting PSN")
+  Psn start;  ///< REQ, REP: first PSN that queue pair expects from its peer (IBA 12.7, "Starting PSN")
   // REQ
   uint16_t service_port = 0;  ///< the TCP-like port that is listened at
   uint32_t path_mtu = 0;

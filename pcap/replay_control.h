@@ -1,5 +1,6 @@
 #pragma once
-// The sealed subchannel of one proxy of the replay (PROTOCOL 6): what its Shard says goes into datagrams, and back.
+// The sealed subchannel of one proxy of the replay (PROTOCOL 6): what its Shard says goes into datagrams, and
+// back.
 #include <functional>
 #include <vector>
 

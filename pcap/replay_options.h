@@ -26,8 +26,8 @@ struct ReplayOptions {
   Rate rate{100'000'000'000};    ///< of the span
   Rate budget{100'000'000'000};  ///< per receiver
   Completion completion = Completion::kEarly;
-  bool register_flows = false;   ///< false: the proxies' learners have to find the pairs
-  bool transparent = false;  ///< both proxies only watch: nothing is registered
+  bool register_flows = false;  ///< false: the proxies' learners have to find the pairs
+  bool transparent = false;     ///< both proxies only watch: nothing is registered
   double loss = 0, reorder = 0, duplicate = 0, corrupt = 0;
   std::optional<ReplayCut> cut;
   uint64_t seed = 1;

@@ -30,7 +30,8 @@ std::optional<Registration> CmLearner::on_mad(const CmMad& mad, const Frame& f, 
                                     [&](const Request& r) { return is_for(r, f, mad.remote_id, false); });
   // Both must have passed here, from opposite sides: only then are both hosts where we think they are.
   if (request == pending_.end() || request->from_lan == from_lan) return std::nullopt;
-  // Each names the PSN that it expects: where the other one begins (IBA 12.7, "Starting PSN"; seen in captures).
+  // Each names the PSN that it expects: where the other one begins (IBA 12.7, "Starting PSN"; seen in
+  // captures).
   const Registration::End active{request->active, request->mad.qpn, true, mad.starting_psn, 0};
   const Registration::End passive{request->passive, mad.qpn, true, request->mad.starting_psn, 0};
   Registration p;

@@ -58,6 +58,7 @@ Correlation::Index Correlation::hosts_of(const FlowKey& key, Instant now) {
   h.strange = Instant{-1};
   h.slots.fill(kNoFlow);
   h.requests = 0;
+  h.shared = 0;
   h.answers.clear();
   return i;
 }
@@ -70,6 +71,17 @@ const Correlation::Hosts* Correlation::find_hosts(const FlowKey& key) const {
 // PROTOCOL 3, 2d: from now on a flow exists that nobody watches.
 void Correlation::no_room(Index hosts, Instant now) {
   if (hosts != kNoFlow) hosts_[hosts].strange = now;
+}
+
+// A port that serves two QPs is not derived from either: one of 64 x 64 combinations in four hashes to it by
+// chance.
+void Correlation::note_port(Hosts& h, uint16_t port) {
+  if (h.port_is_shared(port)) return;
+  for (const Index i : h.slots) {
+    if (i == kNoFlow || requests_[i].port != port) continue;
+    h.shared_ports[h.shared++] = port;
+    return;
+  }
 }
 
 Correlation::Requests* Correlation::request_stream(const FlowKey& key, const Frame& f, bool from_lan,
@@ -89,6 +101,7 @@ Correlation::Requests* Correlation::request_stream(const FlowKey& key, const Fra
     no_room(hosts, now);
     return nullptr;
   }
+  note_port(h, f.udp_source_port());
   *slot = i;
   ++h.requests;
   Requests& r = requests_[i];

@@ -1,6 +1,7 @@
 #pragma once
 // Learner 2 of PROTOCOL 3: which QPNs belong together, from requests and the answers that fit them. A wrong
 // pair would lose data, so it pairs only what cannot be otherwise and says why it does not pair the rest (C6).
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <optional>
@@ -88,6 +89,14 @@ class Correlation {
     Instant first_seen;
     Instant strange{-1};  ///< newest sign of a flow of which only one half is visible, or that found no room
     std::array<Index, kPerHostPair> slots{};  ///< request streams
+    /// Ports that more than one QP has used: no hash of theirs. Full: no port is believed.
+    std::array<uint16_t, 16> shared_ports{};
+    size_t shared = 0;
+    bool port_is_shared(uint16_t port) const {
+      return shared == shared_ports.size() ||
+             std::find(shared_ports.begin(), shared_ports.begin() + static_cast<std::ptrdiff_t>(shared),
+                       port) != shared_ports.begin() + static_cast<std::ptrdiff_t>(shared);
+    }
     uint32_t requests = 0;
     std::vector<Index> answers;
   };
@@ -100,6 +109,8 @@ class Correlation {
   Requests* request_stream(const FlowKey& key, const Frame& f, bool from_lan, Instant now);
   Answers* answer_stream(const FlowKey& key, const Frame& f, Instant now);
   void no_room(Index hosts, Instant now);
+  void note_port(Hosts& h, uint16_t port);
+  bool named(const Requests& r, const Answers& a, const Hosts& h) const;
   void sweep(Instant now);
   void drop_requests(Index i);
   void drop_answers(Index i);

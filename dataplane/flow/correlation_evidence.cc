@@ -39,29 +39,32 @@ void Correlation::narrow(Answers& a, Hosts& h, Psn wire, Instant now, Duration r
   if (a.fits.none() && h.first_seen + kSettle + rtt < now) h.strange = now;
 }
 
+bool Correlation::named(const Requests& r, const Answers& a, const Hosts& h) const {
+  return port_names(r.port, a.port, a.key.dst_qpn, r.key.dst_qpn) && !h.port_is_shared(r.port);
+}
+
 // The only request stream that fits; where ports name both QPNs of some, those alone remain (2c).
 Correlation::Index Correlation::choose(const Answers& a, const Hosts& h) const {
-  Index fits = kNoFlow, named = kNoFlow;
-  bool two_fit = false, two_named = false;
+  Index fits = kNoFlow, by_port = kNoFlow;
+  bool two_fit = false;
   for (size_t s = a.fits._Find_first(); s < kPerHostPair; s = a.fits._Find_next(s)) {
     const Index i = h.slots[s];
-    two_fit = fits != kNoFlow;
+    two_fit = two_fit || fits != kNoFlow;
     fits = i;
-    if (!port_names(requests_[i].port, a.port, a.key.dst_qpn, requests_[i].key.dst_qpn)) continue;
-    two_named = named != kNoFlow;
-    named = i;
-    if (two_named) return kNoFlow;
+    if (!named(requests_[i], a, h)) continue;
+    if (by_port != kNoFlow) return kNoFlow;
+    by_port = i;
   }
-  if (named != kNoFlow) return named;
+  if (by_port != kNoFlow) return by_port;
   return two_fit ? kNoFlow : fits;
 }
 
 bool Correlation::only_one_for(const Requests& r, const Answers& a, const Hosts& h) const {
-  const bool named = port_names(r.port, a.port, a.key.dst_qpn, r.key.dst_qpn);
+  const bool by_port = named(r, a, h);
   for (const Index i : h.answers) {
     const Answers& other = answers_[i];
     if (&other == &a || !other.fits.test(r.slot) || other.last <= r.born) continue;
-    if (!named || port_names(r.port, other.port, other.key.dst_qpn, r.key.dst_qpn)) return false;
+    if (!by_port || named(r, other, h)) return false;
   }
   return true;
 }
@@ -88,11 +91,11 @@ void Correlation::weigh(Answers& a, const Requests& r, const Frame& f, Instant n
 
 std::optional<Unpaired> Correlation::objection(const Answers& a, const Requests& r, Hosts& h, Instant now,
                                                Duration rtt) const {
-  const bool named = r.one_port && a.one_port && port_names(r.port, a.port, a.key.dst_qpn, r.key.dst_qpn);
+  const bool by_port = r.one_port && a.one_port && named(r, a, h);
   const bool born = a.absolute && stands_apart(r, a);
   const bool enough = a.evidence >= kEvidence && a.first_evidence + rtt * 2 <= now;
   if (!(enough || (born && a.evidence >= kEvidenceAtBirth))) return Unpaired::kFewAcks;
-  if (!named && !born) return Unpaired::kNoSecondFact;
+  if (!by_port && !born) return Unpaired::kNoSecondFact;
   if (!only_one_for(r, a, h)) return Unpaired::kAmbiguous;
   if (!all_visible(h, now, rtt)) h.strange = now;
   if (h.strange >= r.born) return Unpaired::kHiddenFlows;

@@ -213,6 +213,17 @@ TEST(Correlation, C6_LockStepQpsWithoutAHashStayUnpaired) {
   EXPECT_EQ(w.why(qps[3].b), Unpaired::kAmbiguous);
 }
 
+TEST(Correlation, C6_PortThatServesManyQpsNamesNone) {
+  // One port for all, and by chance it is the hash of one QP's number and another's.
+  Watcher w;
+  std::vector<Qp> qps;
+  for (uint32_t i = 0; i < 8; ++i) qps.push_back({Qpn{0x100 + i}, Qpn{0x200 + i}});
+  const uint16_t port = hashed_source_port(qps[2].a, qps[5].b);
+  for (Qp& q : qps) q.port = port;
+  talk(w, qps, 40);
+  EXPECT_TRUE(w.pairs().empty());
+}
+
 TEST(Correlation, OwnQpnAsPortIsTheSecondFact) {
   Watcher w;
   const Qp q{Qpn{69}, Qpn{72}};

@@ -206,10 +206,12 @@ std::vector<FlowView> Shard::flows() const {
     FlowView v;
     if (r.source) {
       const SourceFlow& f = *r.source;
-      v = {f.key, f.sender_qpn, true, state_name(f.state), f.activated, r.by, f.base, f.epsn, f.confirmed_end, f.window.size()};
+      v = {f.key, f.sender_qpn, true,   state_name(f.state), f.activated,
+           r.by,  f.base,       f.epsn, f.confirmed_end,     f.window.size()};
     } else if (r.destination) {
       const DestinationFlow& f = *r.destination;
-      v = {f.key, f.sender_qpn, false, kDest[static_cast<size_t>(f.state)], false, r.by, f.base, f.expected, f.acked_end, 0};
+      v = {f.key,      f.sender_qpn, false, kDest[static_cast<size_t>(f.state)], false, r.by, f.base,
+           f.expected, f.acked_end,  0};
     } else {
       continue;
     }

@@ -64,11 +64,11 @@ ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns) {
 }
 
 void note_went_back(SourceFlow& f, Seq psn) {
-  // A requester that timed out starts at its oldest unanswered PSN. Twice the same start: not the rest of a
-  // burst whose head was lost on the LAN.
-  const bool twice = f.went_back_to == psn;
+  // A requester that timed out starts at its oldest unanswered PSN. Three times the same start: not the rest of
+  // a burst whose head was lost on the LAN.
+  f.went_back_times = f.went_back_to == psn ? f.went_back_times + 1 : 1;
   f.went_back_to = psn;
-  if (!twice) return;
+  if (f.went_back_times < 3) return;
   for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
     if (f.reads[i].end <= psn) f.reads[i].next_response = f.reads[i].end;
   }

@@ -135,6 +135,7 @@ struct SourceFlow {
 
   Instant last_request{-1'000'000'000'000};  ///< newest request from the LAN
   Seq went_back_to = -1;                     ///< where the last retransmission after a pause started
+  uint32_t went_back_times = 0;              ///< in a row
   Seq jumped_to = -1;                        ///< the same above epsn: does the QP live anew? (C4)
   uint32_t jumps = 0;                        ///< retransmissions in a row that started at jumped_to
 

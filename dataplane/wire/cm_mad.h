@@ -11,11 +11,11 @@ struct CmMad {
   static constexpr uint16_t kReq = 0x0010, kMra = 0x0011, kRej = 0x0012, kRep = 0x0013, kRtu = 0x0014,
                             kDreq = 0x0015, kDrep = 0x0016;
   uint16_t attribute = 0;
-  uint32_t local_id = 0;            ///< communication id of the sender of this MAD
-  uint32_t remote_id = 0;           ///< that of its peer; not in a REQ
-  Qpn qpn;                          ///< REQ, REP: the sender's queue pair. DREQ: the receiver's
-  Psn starting_psn;                 ///< REQ, REP: first PSN it expects, which its peer sends (IBA 12.7, "Starting PSN")
-  uint32_t path_mtu = 0;            ///< REQ, bytes; 0: not one of 256 to 4096
+  uint32_t local_id = 0;   ///< communication id of the sender of this MAD
+  uint32_t remote_id = 0;  ///< that of its peer; not in a REQ
+  Qpn qpn;                 ///< REQ, REP: the sender's queue pair. DREQ: the receiver's
+  Psn starting_psn;        ///< REQ, REP: first PSN it expects, which its peer sends (IBA 12.7, "Starting PSN")
+  uint32_t path_mtu = 0;   ///< REQ, bytes; 0: not one of 256 to 4096
   bool reliable_connected = false;  ///< REQ: transport service type RC
   bool flow_control = false;        ///< REQ, REP: end-to-end credits in use
   uint8_t retry_count = 0;          ///< REQ

@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "dataplane/wire/source_port.h"
 #include "dataplane/wire/cm_mad.h"
+#include "dataplane/wire/source_port.h"
 #include "pcap/make/test_make.h"
 
 namespace matchrdma {

@@ -1,5 +1,5 @@
-// Frames of few QPs in any order past the learners: bounded, never a crash, and a pair only of QPNs that were seen,
-// each from the side that it is said to stand on.
+// Frames of few QPs in any order past the learners: bounded, never a crash, and a pair only of QPNs that were
+// seen, each from the side that it is said to stand on.
 #include <set>
 #include <vector>
 
@@ -28,8 +28,9 @@ L2L3 path(bool from_a) {
 
 /// A packet of a few QPs with few PSNs, so that streams meet; a MAD takes its bytes from the script.
 RoceSpec packet(Script& s, std::vector<uint8_t>& payload) {
-  static constexpr uint8_t kOpcodes[] = {op::kRcWriteOnly, op::kRcWriteFirst, op::kRcWriteMiddle, op::kRcReadReq,
-                                         op::kRcAck,       op::kRcAck,        op::kRcReadRespOnly, op::kUdSendOnly};
+  static constexpr uint8_t kOpcodes[] = {op::kRcWriteOnly,    op::kRcWriteFirst, op::kRcWriteMiddle,
+                                         op::kRcReadReq,      op::kRcAck,        op::kRcAck,
+                                         op::kRcReadRespOnly, op::kUdSendOnly};
   const uint8_t kind = s.next(), qp = s.next();
   RoceSpec r;
   r.opcode = kOpcodes[kind % 8];

@@ -1,6 +1,6 @@
-// Operations on a pair of Shards from chosen start states: hosts that send anything, a span that loses, repeats and
-// reorders anything, a peer that says anything. Asserts stay on; besides, no ACK of ours for what never entered and no
-// packet of ours with a wrong ICRC.
+// Operations on a pair of Shards from chosen start states: hosts that send anything, a span that loses, repeats
+// and reorders anything, a peer that says anything. Asserts stay on; besides, no ACK of ours for what never
+// entered and no packet of ours with a wrong ICRC.
 #include <set>
 #include <vector>
 
@@ -60,11 +60,20 @@ class Game {
     o.config.timing.repair_bound = Duration::millis(500);
     o.config.tuning.learned = Completion::kEarly;
     switch (start % 8) {
-      case 1: o.completion = Completion::kEndToEnd; break;
-      case 2: o.fresh = false; break;
-      case 4: o.credits = true; break;
-      case 5: o.throttled(); break;
-      default: break;
+      case 1:
+        o.completion = Completion::kEndToEnd;
+        break;
+      case 2:
+        o.fresh = false;
+        break;
+      case 4:
+        o.credits = true;
+        break;
+      case 5:
+        o.throttled();
+        break;
+      default:
+        break;
     }
     return o;
   }
@@ -79,26 +88,65 @@ class Game {
   void step(uint8_t what, uint8_t n, Script& s) {
     const uint32_t psn = (kStart + n) & Psn::kMask;
     switch (what) {
-      case 0: send(write_only(psn, s.next(), (n & 1) != 0)); break;
-      case 1: send(write_part(op::kRcWriteFirst, psn)); break;
-      case 2: send(write_part(op::kRcWriteMiddle, psn, (n & 2) != 0)); break;
-      case 3: send(write_part(op::kRcWriteLast, psn, true)); break;
-      case 4: send(read_request(psn, uint32_t{s.next()} * 64)); break;
-      case 5: rig_.from_b(answer(psn, s.next())); break;
-      case 6: rig_.from_b(answer(psn, s.next(), s.next())); break;
-      case 7: rig_.from_b(response(op::kRcReadRespOnly, psn, s.next())); break;
-      case 8: rig_.from_b(response(op::kRcReadRespFirst + s.next() % 3, psn, s.next())); break;
-      case 9: rig_.to_a_wan(answer(psn, s.next(), s.next())); break;
-      case 10: rig_.to_b_wan(write_only(psn, s.next())); break;
-      case 11: rig_.carry_ab(); break;
-      case 12: rig_.carry_ba(); break;
-      case 13: rig_.carry(); break;
-      case 14: rig_.wait(Duration::micros(int64_t{n} * n * 4)); break;
-      case 15: rig_.run(Duration::micros(int64_t{n} * n * 4)); break;
-      case 16: spoil(n % 2 == 0 ? rig_.a.wan : rig_.b.wan, n / 2, s.next()); break;
-      case 17: say(n, s); break;
-      case 18: n % 2 == 0 ? rig_.unregister_at_a(rig_.registration()) : void(rig_.register_at_a(rig_.registration())); break;
-      default: rig_.raw(n % 2 == 0 ? rig_.a : rig_.b, n % 4 < 2 ? Side::kLan : Side::kWan, s.take(n));
+      case 0:
+        send(write_only(psn, s.next(), (n & 1) != 0));
+        break;
+      case 1:
+        send(write_part(op::kRcWriteFirst, psn));
+        break;
+      case 2:
+        send(write_part(op::kRcWriteMiddle, psn, (n & 2) != 0));
+        break;
+      case 3:
+        send(write_part(op::kRcWriteLast, psn, true));
+        break;
+      case 4:
+        send(read_request(psn, uint32_t{s.next()} * 64));
+        break;
+      case 5:
+        rig_.from_b(answer(psn, s.next()));
+        break;
+      case 6:
+        rig_.from_b(answer(psn, s.next(), s.next()));
+        break;
+      case 7:
+        rig_.from_b(response(op::kRcReadRespOnly, psn, s.next()));
+        break;
+      case 8:
+        rig_.from_b(response(op::kRcReadRespFirst + s.next() % 3, psn, s.next()));
+        break;
+      case 9:
+        rig_.to_a_wan(answer(psn, s.next(), s.next()));
+        break;
+      case 10:
+        rig_.to_b_wan(write_only(psn, s.next()));
+        break;
+      case 11:
+        rig_.carry_ab();
+        break;
+      case 12:
+        rig_.carry_ba();
+        break;
+      case 13:
+        rig_.carry();
+        break;
+      case 14:
+        rig_.wait(Duration::micros(int64_t{n} * n * 4));
+        break;
+      case 15:
+        rig_.run(Duration::micros(int64_t{n} * n * 4));
+        break;
+      case 16:
+        spoil(n % 2 == 0 ? rig_.a.wan : rig_.b.wan, n / 2, s.next());
+        break;
+      case 17:
+        say(n, s);
+        break;
+      case 18:
+        n % 2 == 0 ? rig_.unregister_at_a(rig_.registration()) : void(rig_.register_at_a(rig_.registration()));
+        break;
+      default:
+        rig_.raw(n % 2 == 0 ? rig_.a : rig_.b, n % 4 < 2 ? Side::kLan : Side::kWan, s.take(n));
     }
   }
 

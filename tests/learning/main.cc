@@ -1,4 +1,5 @@
-// learning --count N --seed S: made traffic of every kind past the learners; a wrong pair fails. One seed again with
+// learning --count N --seed S: made traffic of every kind past the learners; a wrong pair fails. One seed again
+// with
 // --one SEED.
 #include <unistd.h>
 
@@ -26,7 +27,8 @@ constexpr double kFoundOfAll = 0.97;
 bool keeps_promise(const Kind& k, const Row& r) {
   if (r.wrong != 0) return false;
   if (k.allowed == Allowed::kNone) return r.found == 0;
-  return k.allowed != Allowed::kAll || static_cast<double>(r.found) >= kFoundOfAll * static_cast<double>(r.visible);
+  return k.allowed != Allowed::kAll ||
+         static_cast<double>(r.found) >= kFoundOfAll * static_cast<double>(r.visible);
 }
 
 std::string milliseconds(std::vector<Duration>& v, size_t percent) {
@@ -40,15 +42,17 @@ std::string milliseconds(std::vector<Duration>& v, size_t percent) {
 
 bool print(std::array<Row, kKindCount>& rows) {
   bool good = true;
-  std::printf("%-38s %7s %9s %9s %6s %9s %9s\n", "traffic", "seeds", "visible", "found", "wrong", "p50 ms", "p99 ms");
+  std::printf("%-38s %7s %9s %9s %6s %9s %9s\n", "traffic", "seeds", "visible", "found", "wrong", "p50 ms",
+              "p99 ms");
   for (size_t k = 0; k < kKindCount; ++k) {
     Row& r = rows[k];
     if (r.seeds == 0) continue;
     const bool kept = keeps_promise(kKinds[k], r);
-    std::printf("%-38s %7llu %9llu %9llu %6llu %9s %9s%s\n", kKinds[k].name, static_cast<unsigned long long>(r.seeds),
-                static_cast<unsigned long long>(r.visible), static_cast<unsigned long long>(r.found),
-                static_cast<unsigned long long>(r.wrong), milliseconds(r.after, 50).c_str(),
-                milliseconds(r.after, 99).c_str(), kept ? "" : "  NOT AS THE RULES ALLOW");
+    std::printf("%-38s %7llu %9llu %9llu %6llu %9s %9s%s\n", kKinds[k].name,
+                static_cast<unsigned long long>(r.seeds), static_cast<unsigned long long>(r.visible),
+                static_cast<unsigned long long>(r.found), static_cast<unsigned long long>(r.wrong),
+                milliseconds(r.after, 50).c_str(), milliseconds(r.after, 99).c_str(),
+                kept ? "" : "  NOT AS THE RULES ALLOW");
     good = good && kept;
   }
   return good;
@@ -87,7 +91,9 @@ int main(int argc, char** argv) {
     if (o.wrong != 0 && !expect_failure) {
       std::printf("WRONG PAIR, %s: %s\n", describe(recipe).c_str(), o.first_wrong.c_str());
     }
-    if (tty) std::fprintf(stderr, "\r%llu of %llu", static_cast<unsigned long long>(s - seed + 1), static_cast<unsigned long long>(count));
+    if (tty)
+      std::fprintf(stderr, "\r%llu of %llu", static_cast<unsigned long long>(s - seed + 1),
+                   static_cast<unsigned long long>(count));
   }
   if (tty) std::fprintf(stderr, "\r");
   const bool good = print(rows);

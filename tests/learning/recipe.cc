@@ -8,7 +8,8 @@ namespace matchrdma::learning {
 namespace {
 
 void everything_at_once(TraceRecipe& r, Prng& p) {
-  static constexpr TracePort kPorts[] = {TracePort::kHash, TracePort::kFixed, TracePort::kOwnQpn, TracePort::kPerQp};
+  static constexpr TracePort kPorts[] = {TracePort::kHash, TracePort::kFixed, TracePort::kOwnQpn,
+                                         TracePort::kPerQp};
   r.source_port = kPorts[p.below(4)];
   r.psn = p.chance(0.5) ? TracePsn::kZero : TracePsn::kRandom;
   r.setup = p.chance(0.2) ? TraceSetup::kCm : TraceSetup::kOutOfBand;
@@ -40,34 +41,57 @@ TraceRecipe random_recipe(uint64_t seed) {
   r.tap = p.chance(0.5) ? TraceTap::kA : TraceTap::kB;
   r.psn = TracePsn::kZero;
   switch (kind_of(seed)) {
-    case 0: break;
-    case 1: r.psn = TracePsn::kRandom; break;
-    case 2: r.source_port = TracePort::kOwnQpn; break;
-    case 3: r.source_port = TracePort::kPerQp, r.psn = TracePsn::kRandom; break;
-    case 4: r.source_port = TracePort::kFixed; break;
-    case 5: r.source_port = TracePort::kFixed, r.psn = TracePsn::kRandom; break;
-    case 6: r.setup = TraceSetup::kCm, r.psn = TracePsn::kRandom; break;
-    case 7: r.join_after = Duration::millis(60), r.iterations += 4; break;
-    case 8: r.join_after = Duration::millis(60), r.iterations += 4, r.source_port = TracePort::kFixed; break;
-    case 9: r.reuse = true, r.psn = p.chance(0.5) ? TracePsn::kZero : TracePsn::kRandom; break;
-    case 10: r.hide = 0.5; break;
+    case 0:
+      break;
+    case 1:
+      r.psn = TracePsn::kRandom;
+      break;
+    case 2:
+      r.source_port = TracePort::kOwnQpn;
+      break;
+    case 3:
+      r.source_port = TracePort::kPerQp, r.psn = TracePsn::kRandom;
+      break;
+    case 4:
+      r.source_port = TracePort::kFixed;
+      break;
+    case 5:
+      r.source_port = TracePort::kFixed, r.psn = TracePsn::kRandom;
+      break;
+    case 6:
+      r.setup = TraceSetup::kCm, r.psn = TracePsn::kRandom;
+      break;
+    case 7:
+      r.join_after = Duration::millis(60), r.iterations += 4;
+      break;
+    case 8:
+      r.join_after = Duration::millis(60), r.iterations += 4, r.source_port = TracePort::kFixed;
+      break;
+    case 9:
+      r.reuse = true, r.psn = p.chance(0.5) ? TracePsn::kZero : TracePsn::kRandom;
+      break;
+    case 10:
+      r.hide = 0.5;
+      break;
     case 11:
       r.hide = 0.5;
       r.hide_direction = p.chance(0.5) ? TraceHidden::kFromA : TraceHidden::kFromB;
       r.psn = p.chance(0.5) ? TracePsn::kZero : TracePsn::kRandom;
       break;
-    default: everything_at_once(r, p);
+    default:
+      everything_at_once(r, p);
   }
   return r;
 }
 
 std::string describe(const TraceRecipe& r) {
   char text[256];
-  std::snprintf(text, sizeof text,
-                "seed %llu (%s): %u QPs, message %u, %u iterations, %.0f km, port %d, PSN %d, hide %.1f/%d, reuse %d",
-                static_cast<unsigned long long>(r.seed), kKinds[kind_of(r.seed)].name, r.qps, r.message, r.iterations,
-                r.distance_km, static_cast<int>(r.source_port), static_cast<int>(r.psn), r.hide,
-                static_cast<int>(r.hide_direction), r.reuse);
+  std::snprintf(
+      text, sizeof text,
+      "seed %llu (%s): %u QPs, message %u, %u iterations, %.0f km, port %d, PSN %d, hide %.1f/%d, reuse %d",
+      static_cast<unsigned long long>(r.seed), kKinds[kind_of(r.seed)].name, r.qps, r.message, r.iterations,
+      r.distance_km, static_cast<int>(r.source_port), static_cast<int>(r.psn), r.hide,
+      static_cast<int>(r.hide_direction), r.reuse);
   return text;
 }
 

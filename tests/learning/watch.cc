@@ -13,8 +13,8 @@ struct Found {
   Instant at;
 };
 
-/// What a Shard does with the learners, and no more: known keys go past them; a known flow that changes its port
-/// or begins elsewhere is nobody's again (source_stage.cc).
+/// What a Shard does with the learners, and no more: known keys go past them; a known flow that changes its
+/// port or begins elsewhere is nobody's again (source_stage.cc).
 class Tap : public PacketSink {
  public:
   Tap(Duration rtt, bool canary) : rtt_(rtt), canary_(canary) {}
@@ -105,10 +105,13 @@ Outcome run_recipe(const TraceRecipe& r, bool canary) {
     bool right = false;
     for (size_t i = 0; i < truth->pairs.size(); ++i) {
       const TracePair& p = truth->pairs[i];
-      const bool same = (f.pair.a.ip == p.a.ip && f.pair.a.qpn == p.a.qpn && f.pair.b.ip == p.b.ip && f.pair.b.qpn == p.b.qpn) ||
-                        (f.pair.a.ip == p.b.ip && f.pair.a.qpn == p.b.qpn && f.pair.b.ip == p.a.ip && f.pair.b.qpn == p.a.qpn);
+      const bool same = (f.pair.a.ip == p.a.ip && f.pair.a.qpn == p.a.qpn && f.pair.b.ip == p.b.ip &&
+                         f.pair.b.qpn == p.b.qpn) ||
+                        (f.pair.a.ip == p.b.ip && f.pair.a.qpn == p.b.qpn && f.pair.b.ip == p.a.ip &&
+                         f.pair.b.qpn == p.a.qpn);
       // CM names a pair one flight before both ends may send.
-      if (!same || f.at + rtt + Duration::seconds(1) < p.born || (p.ended + rtt < f.at && !p.ended.is_never())) continue;
+      if (!same || f.at + rtt + Duration::seconds(1) < p.born || (p.ended + rtt < f.at && !p.ended.is_never()))
+        continue;
       right = true;
       if (counted[i]) continue;
       counted[i] = true;
@@ -118,8 +121,8 @@ Outcome run_recipe(const TraceRecipe& r, bool canary) {
     }
     if (right) continue;
     if (o.wrong++ == 0) {
-      o.first_wrong = "QP " + std::to_string(f.pair.a.qpn.v) + " with QP " + std::to_string(f.pair.b.qpn.v) + " at " +
-                      std::to_string((f.at - truth->begin).ns / 1000) + " us";
+      o.first_wrong = "QP " + std::to_string(f.pair.a.qpn.v) + " with QP " + std::to_string(f.pair.b.qpn.v) +
+                      " at " + std::to_string((f.at - truth->begin).ns / 1000) + " us";
     }
   }
   return o;

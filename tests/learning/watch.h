@@ -12,7 +12,7 @@ struct Outcome {
   uint64_t packets = 0;
   uint64_t visible = 0;  ///< pairs whose both halves the capture shows
   uint64_t found = 0;
-  uint64_t wrong = 0;  ///< pairs named that no connection had at that time
+  uint64_t wrong = 0;           ///< pairs named that no connection had at that time
   std::vector<Duration> after;  ///< birth (or first sight) to found
   std::string first_wrong;
 };
