@@ -90,10 +90,9 @@ TEST(Tags, C10_SenderAcknowledgedElsewhereIsLeftAlone) {
   for (uint32_t psn = 102; psn < 115; ++psn) {
     rig.from_a(write_only(psn));
     rig.run(Duration::millis(500));
+    // One packet was lost on its way: the sender goes back, but to what nobody but us misses.
+    if (psn == 106) rig.from_a(write_only(105));
   }
-  // One packet was lost on its way: the sender went back, but to what nobody but us misses.
-  rig.from_a(write_only(113));
-  rig.run(Duration::millis(500));
   EXPECT_EQ(rig.a.shard.counters().rehash_events, 1u);
   EXPECT_EQ(rig.a.shard.counters().fault_naks, 0u);
   EXPECT_TRUE(aeths(rig.a.lan).empty());
