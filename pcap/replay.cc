@@ -10,6 +10,9 @@ Result<ReplayResult> replay(const ReplayOptions& options) {
     if (options.progress) options.progress("first pass", bytes, 0);
   });
   if (!flows) return Error{flows.error()};
+  if (const auto [a, b] = flows->sites().divided(); options.site_a && a + b > 0 && (a == 0 || b == 0))
+    return Error{std::string("--site-a: ") + (a == 0 ? "no host" : "every host") + " of " + options.trace +
+                 " stands there; name the addresses before proxy A (`matchrdma trace info` lists the hosts)"};
   auto second = CaptureReader::open(options.trace);
   if (!second) return Error{second.error()};
   ReplayWorld world(options, *flows, std::move(*second));

@@ -12,7 +12,21 @@ ReplayFeed::ReplayFeed(CaptureReader reader, const TraceFlows& flows, Causality&
       hosts_(hosts),
       pool_(pool),
       places_(flows.streams().size()) {
+  advance();
+}
+
+void ReplayFeed::advance() {
   reader_.next(next_);
+  if (done()) return;
+  if (!last_.is_never()) {
+    if (next_.time < last_) ++backwards_;
+    if (next_.time - last_ > kLongestPause) {
+      skipped_ = skipped_ + (next_.time - last_ - kLongestPause);
+      ++shortened_;
+    }
+  }
+  last_ = last_.is_never() ? next_.time : later(last_, next_.time);
+  next_.time = next_.time - skipped_;
 }
 
 Instant ReplayFeed::horizon() {
@@ -43,7 +57,7 @@ void ReplayFeed::read_one(Instant now) {
   p.dependency = causality_.captured(p.view, p.captured);
   ++read_;
   hosts_.push(std::move(p), now);
-  reader_.next(next_);
+  advance();
 }
 
 }  // namespace matchrdma

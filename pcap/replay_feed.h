@@ -23,8 +23,14 @@ class ReplayFeed {
   void read_one(Instant now);
   bool done() const { return reader_.status() != ReadStatus::kPacket; }
   uint64_t packets_read() const { return read_; }
+  /// Pauses of the recording that were cut to kLongestPause, and packets whose time goes back.
+  uint64_t shortened() const { return shortened_; }
+  uint64_t backwards() const { return backwards_; }
+  /// Everything idle has been forgotten by then, and one wrong time stamp must not cost days of timers.
+  static constexpr Duration kLongestPause = Duration::seconds(2 * 3600);
 
  private:
+  void advance();
   TraceSites::Place place(const PacketView& v, Bytes packet);
 
   /// What 100 Gb/s bring in 5 ms, the shift of an answering host at 1000 km.
@@ -37,7 +43,9 @@ class ReplayFeed {
   model::PacketArena& pool_;
   CapturedPacket next_;
   std::vector<std::optional<TraceSites::Place>> places_;  ///< per stream, once known
-  uint64_t read_ = 0;
+  uint64_t read_ = 0, shortened_ = 0, backwards_ = 0;
+  Instant last_ = Instant::never();  ///< as captured
+  Duration skipped_{};
 };
 
 }  // namespace matchrdma

@@ -24,6 +24,23 @@ void ReplayWorld::report_learned(ReplayResult& r) const {
   }
 }
 
+// What the figures alone would not explain.
+void ReplayWorld::warn(ReplayResult& r) const {
+  const auto say = [&r](uint64_t n, const std::string& text) {
+    if (n != 0) r.warnings.push_back(std::to_string(n) + " " + text);
+  };
+  for (const auto& n : nodes_)
+    for (const FlowView& v : n->shard.flows()) r.behind_gap += v.behind_gap;
+  if (r.delivery.lost != 0)
+    say(r.behind_gap + r.proxy[0].reasons[Reason::kLanGapFull] + r.proxy[1].reasons[Reason::kLanGapFull],
+        "requests stand behind one that the recording lacks: a real sender would send it again, a recording "
+        "cannot, and "
+        "the proxy waits for it");
+  say(feed_.backwards(),
+      "packets are captured earlier than the packet before them: their times are not to be trusted");
+  say(feed_.shortened(), "pauses of the recording were longer than two hours and were cut to that");
+}
+
 void ReplayWorld::report(ReplayResult& r) const {
   for (const size_t s : {0u, 1u}) r.proxy[s] = nodes_[s]->shard.counters();
   r.delivery = checks_.report();
@@ -32,6 +49,7 @@ void ReplayWorld::report(ReplayResult& r) const {
   r.by_proxy = latency_.by_proxy();
   r.without_proxy = latency_.without_proxy();
   report_learned(r);
+  warn(r);
   wan_.report(r.span);
   r.span.repaired = checks_.repaired();
   r.span.responses_lost = checks_.responses_lost();

@@ -90,6 +90,7 @@ struct ReplayResult {
   Percentiles by_receiver, by_proxy;  ///< parts of with_proxy: whose ACK it was
   SpanReport span;
   std::vector<HostReport> hosts;
+  uint64_t behind_gap = 0;  ///< requests kept behind one that the recording lacks
   uint64_t unanswered_requests = 0;
   uint64_t released_without_cause = 0;
   uint64_t packets_fed = 0;

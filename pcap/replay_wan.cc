@@ -3,6 +3,8 @@
 namespace matchrdma {
 namespace {
 
+constexpr uint32_t kEthernet = 14;
+
 /// Packets of one flow share a path, so disorder is small (Timing::reorder_window is as large).
 constexpr Duration kReorderExtra = Duration::micros(50);
 
@@ -26,9 +28,11 @@ ReplayWan::ReplayWan(const ReplayOptions& options, model::PacketArena& pool)
       });
       q.set_corrupt([&pool](WanItem& i, Prng& prng) {
         if (i.packet) {
-          // Bit errors on a real span hit anything; behind the addresses the ICRC must find them.
-          constexpr uint32_t kEthernet = 14;
-          model::corrupt_packet(i.packet, prng, pool, kEthernet);
+          // What a link spoils its own checksum finds. This is what happens inside of boxes: anything the ICRC
+          // covers (in the BTH the five bytes before AckReq are not all covered) and it must find.
+          const ParseResult r = parse_frame(i.packet->bytes());
+          const uint32_t from = r.kind == ParseKind::kRoce ? r.frame.bth_offset() + 5 : kEthernet;
+          model::corrupt_packet(i.packet, prng, pool, from);
         } else {
           const uint64_t bit = prng.below(i.datagram.size() * 8);
           i.datagram[bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));

@@ -91,7 +91,9 @@ Result<void> ReplayWorld::join() {
   while (!nodes_[0]->control.up() || !nodes_[1]->control.up()) {
     const Instant t = next_event();
     if (t > deadline)
-      return Error{"the proxies did not agree on a session; this is a fault of theirs: please report it"};
+      return Error{
+          "the proxies did not agree on a session in a second of virtual time and 40 trips; a span of this "
+          "--rate and --distance is too slow for their handshakes"};
     step(t);
   }
   return {};
@@ -120,10 +122,10 @@ Result<void> ReplayWorld::wait_registered(const std::vector<Registration>& all) 
     while (!nodes_[0]->shard.registered(reg) || !nodes_[1]->shard.registered(reg)) {
       const Instant t = next_event();
       if (t > deadline)
-        return Error{
-            "QP " + std::to_string(reg.a.qpn.v) + " and QP " + std::to_string(reg.b.qpn.v) +
-            " were not registered within a second of virtual time; this is a fault of the proxies: please "
-            "report it with the trace"};
+        return Error{"QP " + std::to_string(reg.a.qpn.v) + " and QP " + std::to_string(reg.b.qpn.v) +
+                     " were not registered within a second of virtual time and 40 trips; a span of this --rate "
+                     "and --distance "
+                     "is too slow for their handshakes"};
       step(t);
     }
   return {};
@@ -272,7 +274,8 @@ bool ReplayWorld::finished() const {
   const Duration round_trip = options_.one_way() * 2;
   const Duration patience =
       checks_.missing() == 0 ? round_trip * 4 + Duration::millis(20) : round_trip * 40 + Duration::seconds(2);
-  return wan_.data_empty() && now_ - last_progress_ > patience;
+  // A span that lets nothing through never falls silent.
+  return now_ - last_progress_ > (wan_.data_empty() ? patience : patience * 10);
 }
 
 // A recording that cannot go on (its cause was lost for good, or lies before the capture) must not stop the

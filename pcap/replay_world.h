@@ -24,6 +24,7 @@ class ReplayWorld {
   Result<void> run();
   void report(ReplayResult& r) const;
   void report_learned(ReplayResult& r) const;
+  void warn(ReplayResult& r) const;
 
  private:
   /// One proxy and what it is about to be given.

@@ -151,4 +151,10 @@ TraceSites::Place TraceSites::place(Bytes packet) const {
   return {it->second.site, it->second.host};
 }
 
+std::pair<size_t, size_t> TraceSites::divided() const {
+  size_t a = 0;
+  for (const auto& [ip, host] : ip_hosts_) a += site_a_ && site_a_->contains(ip) ? 1 : 0;
+  return {a, ip_hosts_.size() - a};
+}
+
 }  // namespace matchrdma

@@ -46,6 +46,8 @@ class TraceSites {
   /// Where `from` stands when it speaks to `to`.
   Site site_of(const IpAddress& from, const IpAddress& to) const;
   const std::vector<Host>& hosts() const { return hosts_; }
+  /// IP hosts at site A and at site B, as far as --site-a decides it.
+  std::pair<size_t, size_t> divided() const;
 
  private:
   using Mac = std::array<uint8_t, 6>;

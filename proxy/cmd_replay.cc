@@ -1,4 +1,5 @@
 // matchrdma replay TRACE: two proxies and a long span, fed from a capture.
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -6,6 +7,7 @@
 #include "pcap/replay_options.h"
 #include "proxy/commands.h"
 #include "proxy/json_output.h"
+#include "proxy/output_files.h"
 #include "proxy/progress.h"
 #include "proxy/replay_report.h"
 #include "proxy/units.h"
@@ -78,8 +80,28 @@ class PhaseBar {
   std::unique_ptr<Progress> bar_;
 };
 
+// Nothing is opened for writing before all of it is known to be safe.
+void check_files(const ReplayArguments& a) {
+  const ReplayOptions& o = a.options;
+  std::error_code e;
+  if (std::filesystem::exists(o.trace, e) && !std::filesystem::is_directory(o.trace, e) &&
+      !std::filesystem::is_regular_file(o.trace, e))
+    stop("replay " + o.trace +
+             ": a trace is read twice, which a pipe does not allow; write it to a file and name that",
+         2);
+  for (const std::string* w : {&o.write_lan_a, &o.write_lan_b, &o.write_wan})
+    if (*w == "-") stop("--write-... -: stdout carries the report; name a file", 2);
+  if (a.gain_only && a.json == "-")
+    stop("--gain --json -: stdout is for one of them; name a file for the JSON", 2);
+  or_stop(check_outputs(o.trace, {{"--write-lan-a", o.write_lan_a},
+                                  {"--write-lan-b", o.write_lan_b},
+                                  {"--write-wan", o.write_wan},
+                                  {"--json", a.json}}));
+}
+
 void run_replay(ReplayArguments& a) {
   check(a);
+  check_files(a);
   auto bar = std::make_shared<PhaseBar>();
   a.options.progress = [bar](const char* phase, uint64_t done, uint64_t total) { (*bar)(phase, done, total); };
   auto result = replay(a.options);
@@ -87,7 +109,9 @@ void run_replay(ReplayArguments& a) {
   bar.reset();
   if (!result) stop(result.error());
   if (a.gain_only) {
-    std::cout << replay_gain(a.options, *result) << '\n';
+    const std::string gain = replay_gain(a.options, *result);
+    std::cout << (gain.empty() ? "No gain: no message was answered sooner than without proxies." : gain)
+              << '\n';
   } else if (a.json != "-") {
     print_replay(std::cout, a.options, *result);
   }

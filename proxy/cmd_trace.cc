@@ -7,6 +7,7 @@
 #include "pcap/trace_info.h"
 #include "proxy/commands.h"
 #include "proxy/json_output.h"
+#include "proxy/output_files.h"
 #include "proxy/progress.h"
 #include "proxy/table.h"
 
@@ -149,6 +150,7 @@ void print_flows(const TraceInfo& t) {
 }
 
 void run_trace_info(const TraceInfoOptions& o) {
+  or_stop(check_outputs(o.file, {{"--json", o.json}}));
   auto reader = CaptureReader::open(o.file);
   if (!reader) stop(reader.error());
   std::error_code no_size;  // a pipe has none

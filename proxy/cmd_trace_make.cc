@@ -9,6 +9,7 @@
 #include "pcap/make/make_trace.h"
 #include "proxy/commands.h"
 #include "proxy/json_output.h"
+#include "proxy/output_files.h"
 #include "proxy/progress.h"
 #include "proxy/table.h"
 #include "proxy/trace_truth_json.h"
@@ -170,7 +171,7 @@ void print_made(const TraceTruth& t, const std::string& name) {
 
 void run_trace_make(const MakeArguments& a) {
   TraceRecipe recipe = parse(a);
-  if (a.file == "-" && a.json == "-") stop("--json -: stdout carries the capture already; name a file", 2);
+  or_stop(check_outputs("-", {{"trace make", a.file}, {"--json", a.json}}));
   auto writer = CaptureWriter::open(a.file);
   if (!writer) stop(writer.error());
   FileSink sink(*writer);

@@ -22,4 +22,8 @@ T or_stop(Result<T> r) {
   return std::move(*r);
 }
 
+inline void or_stop(const Result<void>& r) {
+  if (!r) stop(r.error(), 2);
+}
+
 }  // namespace matchrdma

@@ -49,7 +49,7 @@ Json proxy_json(const ReplayResult& r) {
   }
   return {{"pseudo_acks", sum(r, &Counters::pseudo_acks)},
           {"cnps", sum(r, &Counters::cnps)},
-          {"naks_sent", sum(r, &Counters::naks_sent)},
+          {"naks_sent", sum(r, &Counters::naks_sent) + sum(r, &Counters::fault_naks)},
           {"real_acks_absorbed", sum(r, &Counters::real_acks_absorbed)},
           {"bypassed", std::move(bypassed)},
           {"real_naks_absorbed", sum(r, &Counters::real_naks_absorbed)},
@@ -58,14 +58,16 @@ Json proxy_json(const ReplayResult& r) {
           {"probes", sum(r, &Counters::probes)},
           {"pairs_learned", sum(r, &Counters::pairs_learned)},
           {"contradictions", sum(r, &Counters::contradictions)},
-          {"faults", sum(r, &Counters::faults)}};
+          {"faults", sum(r, &Counters::faults)},
+          {"idle_fault_events", sum(r, &Counters::idle_fault_events)},
+          {"behind_gap", r.behind_gap}};
 }
 
 Json delivery_json(const DeliveryReport& d) {
   return {{"requests_in", d.requests_in},
           {"requests_out", d.requests_out},
-          {"in_order", d.in_order},
-          {"bytes_identical", d.bytes_identical},
+          {"in_order", d.requests_out == 0 ? Json(nullptr) : Json(d.in_order)},
+          {"bytes_identical", d.requests_out == 0 ? Json(nullptr) : Json(d.bytes_identical)},
           {"lost", d.lost},
           {"copies", d.copies},
           {"read_copies_in", d.read_copies_in},

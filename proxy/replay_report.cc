@@ -133,12 +133,22 @@ void print_latency(std::ostream& out, const ReplayResult& r) {
   t.print(out);
 }
 
+uint64_t naks_made(const ReplayResult& r) {
+  uint64_t n = 0;
+  for (const Counters& c : r.proxy) n += c.naks_sent + c.fault_naks;
+  return n;
+}
+
 void print_made(std::ostream& out, const ReplayResult& r) {
   const auto sum = [&r](uint64_t Counters::*f) { return thousands(r.proxy[0].*f + r.proxy[1].*f); };
   out << "\nWhat the proxies did\n";
   Table t({{""}, {"", Align::kRight}});
   t.add({"ACKs made for senders", sum(&Counters::pseudo_acks)});
-  t.add({"NAKs made for senders", sum(&Counters::naks_sent)});
+  t.add({"NAKs made for senders", thousands(naks_made(r))});
+  if (r.proxy[0].faults + r.proxy[1].faults != 0) {
+    t.add({"QPs failed", sum(&Counters::faults)});
+    t.add({"  whose sender was idle and cannot be told", sum(&Counters::idle_fault_events)});
+  }
   t.add({"CNPs made", sum(&Counters::cnps)});
   t.add({"real ACKs absorbed", sum(&Counters::real_acks_absorbed)});
   t.add({"real NAKs absorbed", sum(&Counters::real_naks_absorbed)});
@@ -156,8 +166,9 @@ void print_delivery(std::ostream& out, const ReplayResult& r) {
   t.add({"distinct requests in", thousands(d.requests_in)});
   t.add({"distinct requests out", thousands(d.requests_out)});
   t.add({"not delivered", thousands(d.lost)});
-  t.add({"in order", d.in_order ? "yes" : "NO"});
-  t.add({"bytes identical", d.bytes_identical && d.responses_identical ? "yes" : "NO"});
+  const bool any = d.requests_out + d.responses_out != 0;
+  t.add({"in order", !any ? "-" : d.in_order ? "yes" : "NO"});
+  t.add({"bytes identical", !any ? "-" : d.bytes_identical && d.responses_identical ? "yes" : "NO"});
   for (const auto& [cause, n] : d.copies) t.add({"further copies: " + cause, thousands(n)});
   if (d.responses_in != 0)
     t.add({"READ responses and atomic ACKs in / out",
@@ -226,16 +237,22 @@ void print_replay(std::ostream& out, const ReplayOptions& o, const ReplayResult&
 }
 
 std::string replay_gain(const ReplayOptions& o, const ReplayResult& r) {
-  if (r.with_proxy.samples == 0 || r.without_proxy.samples == 0 || r.with_proxy.p50 >= r.without_proxy.p50)
-    return {};
+  if (r.with_proxy.samples == 0 || r.without_proxy.samples == 0) return {};
+  if (r.delivery.lost != 0) return "No gain: " + thousands(r.delivery.lost) + " requests were not delivered.";
+  if (const uint64_t failed = r.proxy[0].faults + r.proxy[1].faults; failed != 0)
+    return "No gain: " + thousands(failed) + (failed == 1 ? " queue pair" : " queue pairs") + " failed.";
+  if (r.with_proxy.p50 >= r.without_proxy.p50) return {};
   // Virtual time knows no processing: what a proxy answers at once takes less than a microsecond.
   constexpr int64_t kAtOnce = 1000;
   const int64_t with = std::max(kAtOnce, r.with_proxy.p50);
   const std::string waits = with == kAtOnce ? "less than 1 us" : duration_text(with);
+  const bool worse = r.with_proxy.p99 > r.without_proxy.p99;
   return "Gain: at " + number(o.distance_km) + " km a sender waits " + waits +
-         " for the ACK of a message instead of " + duration_text(r.without_proxy.p50) + " (median), " +
-         (r.delivery.lost == 0 && r.delivery.bytes_identical ? "and every byte arrived unchanged."
-                                                             : "but not every byte arrived.");
+         " for the ACK of a message instead of " + duration_text(r.without_proxy.p50) + " (median" +
+         (worse ? "; the slowest in a hundred " + duration_text(r.with_proxy.p99) + " instead of " +
+                      duration_text(r.without_proxy.p99)
+                : "") +
+         "), and every byte arrived" + (r.delivery.bytes_identical ? " unchanged." : ", BUT NOT UNCHANGED.");
 }
 
 }  // namespace matchrdma

@@ -122,6 +122,8 @@ void fields(A& a, In<A, FlowFault>& m) {
   flow_id(a, m.id);
   a.u8(m.syndrome);
   flag(a, m.gave_up);
+  seq(a, m.confirmed_end);
+  a.u24(m.msn_real.v);
 }
 template <class A>
 void fields(A& a, In<A, FlowFaultAck>& m) {

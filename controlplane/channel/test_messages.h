@@ -114,7 +114,7 @@ class MessageMaker {
     m.mark_echo = r_.next();
     if (coin()) m.form = {true, net(), anything<uint16_t>(), coin()};
   }
-  void fill(FlowFault& m) { m = {id(), anything<uint8_t>(), coin()}; }
+  void fill(FlowFault& m) { m = {id(), anything<uint8_t>(), coin(), seq(), Msn{number<uint32_t>(1 << 24)}}; }
   void fill(FlowContradicted& m) { m = {id()}; }
   void fill(FlowFaultAck& m) { m = {id()}; }
   void fill(RegisterQp& m) { m = {registration(), r_.next()}; }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <string>
 
 #include "controlplane/channel/peer_session.h"
 #include "controlplane/channel/worker_channel.h"
@@ -35,14 +36,14 @@ inline Psk psk(uint32_t id) {
 class NonceLog {
  public:
   bool add(const Secret& key, Bytes nonce) {
-    Buffer both(key.bytes().begin(), key.bytes().end());
-    both.insert(both.end(), nonce.begin(), nonce.end());
+    std::string both(key.bytes().begin(), key.bytes().end());
+    both.append(nonce.begin(), nonce.end());
     return used_.insert(std::move(both)).second;
   }
   size_t size() const { return used_.size(); }
 
  private:
-  std::set<Buffer> used_;
+  std::set<std::string> used_;
 };
 
 class Proxy : public DatagramSink {

@@ -80,7 +80,8 @@ void fault(DestinationFlow& f, uint8_t syndrome, Egress& egress, const RoleCtx& 
 
 void run_repair_timers(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
   if (f.fault_retry_at <= ctx.now) {
-    ctx.out->message(FlowFault{f.id, f.fault_syndrome, f.gave_up});
+    ctx.out->message(
+        FlowFault{f.id, f.fault_syndrome, f.gave_up, f.acked_end, wire_msn(std::max<int64_t>(f.msn_real, 0))});
     f.fault_retry_at = ctx.now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min;
   }
   if (!unsettled(f)) {

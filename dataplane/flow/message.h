@@ -123,6 +123,8 @@ struct FlowFault {
   FlowId id;
   uint8_t syndrome;
   bool gave_up;
+  Seq confirmed_end;  ///< the receiver has everything below: it must not fail with the rest
+  Msn msn_real;
 };
 struct FlowFaultAck {
   FlowId id;

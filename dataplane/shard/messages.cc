@@ -6,6 +6,7 @@
 #include "dataplane/destination/session.h"
 #include "dataplane/destination/settle.h"
 #include "dataplane/shard/impl.h"
+#include "dataplane/source/acknowledge.h"
 #include "dataplane/source/activate.h"
 #include "dataplane/source/custody.h"
 
@@ -125,6 +126,12 @@ void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
     const FlowIndex i = by_id(m.id);
     FlowRecord* r = record(i);
     if (r == nullptr || !r->source || r->source->id != m.id) return;
+    if (SourceFlow& f = *r->source;
+        f.state == FlowState::kActive && m.confirmed_end <= std::min(f.sent_end, f.epsn)) {
+      // What the receiver has is acknowledged first: only the rest fails.
+      confirm(f, m.confirmed_end, m.msn_real, ctx);
+      settle_acks(f, ctx);
+    }
     if (!m.gave_up) {
       poison_qp(i, m.syndrome, ctx);
     } else if (r->source->state == FlowState::kActive) {

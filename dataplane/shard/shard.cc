@@ -206,8 +206,9 @@ std::vector<FlowView> Shard::flows() const {
     FlowView v;
     if (r.source) {
       const SourceFlow& f = *r.source;
-      v = {f.key, f.sender_qpn, true,   state_name(f.state), f.activated,
-           r.by,  f.base,       f.epsn, f.confirmed_end,     f.window.size()};
+      v = {f.key,       f.sender_qpn, true,   state_name(f.state), f.activated,
+           r.by,        f.base,       f.epsn, f.confirmed_end,     f.window.size(),
+           f.gap.size()};
     } else if (r.destination) {
       const DestinationFlow& f = *r.destination;
       v = {f.key,      f.sender_qpn, false, kDest[static_cast<size_t>(f.state)], false, r.by, f.base,

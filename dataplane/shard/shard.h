@@ -34,6 +34,7 @@ struct FlowView {
   LearnedBy learned_by = LearnedBy::kRegistration;
   Seq base = 0, epsn = 0, confirmed_end = 0;
   uint64_t owned_packets = 0;
+  uint64_t behind_gap = 0;  ///< kept behind a gap of the LAN
 };
 
 /// Call contract: `run_once` takes every packet of `burst` (moves them out), reads `messages`, appends to

@@ -16,13 +16,6 @@ Seq completion_fence(SourceFlow& f) {
   return f.fence_index < f.window.end() ? f.window[f.fence_index].psn : INT64_MAX;
 }
 
-// Messages complete below `end`, as the real receiver counts them (IBA 9.7.7.1).
-int64_t messages_below(SourceFlow& f, Seq end) {
-  const uint64_t lo = first_ending_above(f.window, end);
-  const uint32_t n = lo > f.window.begin() ? f.window[lo - 1].messages_end : f.messages_confirmed;
-  return f.msn_at_base + n;
-}
-
 void give(SourceFlow& f, Seq psn, uint8_t syndrome, int64_t msn, Cause cause, const RoleCtx& ctx) {
   RoceSpec r;
   r.opcode = op::kRcAck;
@@ -70,6 +63,12 @@ void give_gap_nak(SourceFlow& f, Seq ceiling, const RoleCtx& ctx) {
 
 }  // namespace
 
+int64_t messages_below(SourceFlow& f, Seq end) {
+  const uint64_t lo = first_ending_above(f.window, end);
+  const uint32_t n = lo > f.window.begin() ? f.window[lo - 1].messages_end : f.messages_confirmed;
+  return f.msn_at_base + n;
+}
+
 Seq read_fence(SourceFlow& f) {
   Seq fence = INT64_MAX;
   for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
@@ -97,8 +96,7 @@ void settle_acks(SourceFlow& f, const RoleCtx& ctx) {
 
 void give_fault_nak(SourceFlow& f, const RoleCtx& ctx) {
   if (!f.ack_form.known) return;
-  give(f, f.fault_psn, f.fault_syndrome, std::max<int64_t>(f.msn_at_base + f.messages_confirmed, 0),
-       Cause::kFaultNak, ctx);
+  give(f, f.fault_psn, f.fault_syndrome, f.fault_msn, Cause::kFaultNak, ctx);
   ++ctx.n->fault_naks;
   f.fault_told = true;
 }

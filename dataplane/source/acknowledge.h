@@ -16,6 +16,8 @@ Seq ceiling_end(SourceFlow& f);
 Seq read_fence(SourceFlow& f);
 
 /// An ACK for everything below `end` is due; given now or as soon as the ceiling allows.
+/// Messages complete below `end`, as the real receiver counts them (IBA 9.7.7.1).
+int64_t messages_below(SourceFlow& f, Seq end);
 void want_ack(SourceFlow& f, Seq end);
 
 /// Gives what is due: one coalesced ACK, and a withheld NAK whose gap still stands. Called once per run for

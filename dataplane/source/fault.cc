@@ -33,6 +33,7 @@ void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
     if (f.fault_psn >= f.reads[i].begin) f.fault_psn = f.reads[i].next_response;
     break;
   }
+  f.fault_msn = std::max<int64_t>(messages_below(f, f.fault_psn), 0);  // never less than was told
   f.fault_syndrome = syndrome;
   f.fault_last_seen = f.seen_end;
   const bool known = f.tracked() || f.state == FlowState::kDoubted;

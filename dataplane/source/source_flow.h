@@ -177,6 +177,7 @@ struct SourceFlow {
 
   // Faults.
   uint8_t fault_syndrome = 0;
+  int64_t fault_msn = 0;
   Seq fault_psn = 0, fault_last_seen = 0;
   bool fault_told = false;
   Instant doubt_ends = Instant::never();

@@ -139,9 +139,11 @@ TEST(Tags, H12_FaultStandsAtTheOldestOutstandingPsn) {
   rig.from_b(answer(102, 2, kNakRemoteAccess));
   rig.run(Duration::millis(1));
   ASSERT_FALSE(psns(rig.a.lan, Cause::kFaultNak).empty());
-  EXPECT_EQ(psns(rig.a.lan, Cause::kFaultNak)[0], 100u);  // nothing was acknowledged to the sender
+  // What the receiver has is acknowledged first.
+  EXPECT_EQ(acks(rig.a.lan), (Psns{101}));
+  EXPECT_EQ(psns(rig.a.lan, Cause::kFaultNak)[0], 102u);
   rig.a.lan.clear();
-  rig.from_a(write_only(101));  // it goes on: it is told again
+  rig.from_a(write_only(103));  // it goes on: it is told again
   EXPECT_EQ(aeths(rig.a.lan).size(), 1u);
   EXPECT_TRUE(psns(rig.a.wan).empty());
 }

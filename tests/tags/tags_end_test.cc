@@ -44,6 +44,39 @@ TEST(Tags, C10_NoFaultWhereTheReceiverWasNeverHeard) {
   EXPECT_EQ(rig.a.shard.owned_packets(), 1u);
 }
 
+TEST(Tags, H12_WhatTheReceiverHasDoesNotFailWithTheRest) {
+  RigOptions o;
+  o.completion = Completion::kEndToEnd;
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.from_a(write_only(101));
+  rig.carry_ab();
+  rig.from_b(answer(100, 1));
+  rig.from_b(answer(101, 1, kNakRemoteAccess));  // before the report of 100 has left
+  rig.run(Duration::millis(1));
+  ASSERT_EQ(aeths(rig.a.lan).size(), 2u);
+  EXPECT_EQ(aeths(rig.a.lan)[0].psn, 100u);
+  EXPECT_EQ(aeths(rig.a.lan)[0].syndrome & 0xe0, kAethAck);
+  EXPECT_EQ(aeths(rig.a.lan)[1].psn, 101u);
+  EXPECT_EQ(aeths(rig.a.lan)[1].syndrome, kNakRemoteAccess);
+  EXPECT_EQ(aeths(rig.a.lan)[1].msn, 1u);
+}
+
+TEST(Tags, H12_FaultNeverTellsFewerMessagesThanTheAcksBefore) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.from_a(write_only(101));
+  rig.from_a(read_request(102, 64));
+  rig.carry_ab();
+  rig.from_b(answer(100, 0, kNakRemoteAccess));
+  rig.run(Duration::millis(1));
+  ASSERT_EQ(aeths(rig.a.lan).size(), 3u);
+  EXPECT_EQ(aeths(rig.a.lan)[2].psn, 102u);
+  EXPECT_EQ(aeths(rig.a.lan)[2].msn, 2u);
+}
+
 TEST(Tags, C9_SilentReceiverEndsCustodyButNotYetTheQp) {
   SilentReceiver rig;
   EXPECT_EQ(rig.b.shard.counters().faults, 1u);

@@ -1,0 +1,43 @@
+#include "proxy/output_files.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace matchrdma {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The same file under two names: by device and inode where both exist (hard and symbolic links), by place
+// otherwise.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code e;
+  if (fs::exists(a, e) && fs::exists(b, e)) return fs::equivalent(a, b, e);
+  return fs::weakly_canonical(a, e) == fs::weakly_canonical(b, e);
+}
+
+}  // namespace
+
+Result<void> check_outputs(const std::string& input, const std::vector<OutputFile>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const OutputFile& o = outputs[i];
+    if (o.path.empty()) continue;
+    const std::string what = std::string(o.option) + " " + o.path + ": ";
+    if (o.path != "-" && input != "-" && same_file(o.path, input))
+      return Error{what + "is the capture that is read (" + input + "); name another file"};
+    for (size_t k = 0; k < i; ++k) {
+      if (outputs[k].path.empty() || (o.path == "-") != (outputs[k].path == "-")) continue;
+      if (o.path == "-" || same_file(o.path, outputs[k].path))
+        return Error{what + "is written by " + outputs[k].option + " too; name another file"};
+    }
+    if (o.path == "-" || fs::exists(o.path)) continue;
+    if (!std::ofstream(o.path, std::ios::app))
+      return Error{what + "cannot be created: " + std::strerror(errno) +
+                   "; check that its folder exists and may be written"};
+  }
+  return {};
+}
+
+}  // namespace matchrdma

@@ -1,0 +1,19 @@
+#pragma once
+// Files that a command is about to write: none of them may be its input, or one of the others.
+#include <string>
+#include <vector>
+
+#include "dataplane/base/result.h"
+
+namespace matchrdma {
+
+struct OutputFile {
+  const char* option = "";
+  std::string path;  ///< empty: not wanted; "-": stdout
+};
+
+/// Fails, naming option, file and remedy, before anything is opened for writing: an output is the input or
+/// another output under whatever name, cannot be written, or two of them want stdout.
+Result<void> check_outputs(const std::string& input, const std::vector<OutputFile>& outputs);
+
+}  // namespace matchrdma

@@ -1,0 +1,54 @@
+#include "proxy/output_files.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace matchrdma {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct OutputFiles : testing::Test {
+  OutputFiles() {
+    fs::create_directories(folder);
+    std::ofstream(in) << "capture";
+  }
+  ~OutputFiles() override { fs::remove_all(folder); }
+  std::string complaint(const std::vector<OutputFile>& o) const {
+    const auto r = check_outputs(in, o);
+    return r ? "" : r.error();
+  }
+  const fs::path folder = fs::path(testing::TempDir()) / "output_files";
+  const std::string in = (folder / "in.pcap").string();
+  const std::string out = (folder / "out.pcap").string();
+};
+
+TEST_F(OutputFiles, InputUnderEveryNameIsRefused) {
+  const fs::path soft = folder / "soft.pcap", hard = folder / "hard.pcap";
+  fs::create_symlink(in, soft);
+  fs::create_hard_link(in, hard);
+  for (const std::string& name : {in, soft.string(), hard.string(), (folder / "." / "in.pcap").string(),
+                                  (folder / "x/../in.pcap").string()}) {
+    EXPECT_NE(complaint({{"--json", name}}).find("is the capture that is read"), std::string::npos) << name;
+  }
+  std::string text;
+  std::ifstream(in) >> text;
+  EXPECT_EQ(text, "capture");
+}
+
+TEST_F(OutputFiles, TwoOutputsIntoOneFileAreRefused) {
+  EXPECT_NE(complaint({{"--write-lan-a", out}, {"--json", (folder / "y/../out.pcap").string()}})
+                .find("--write-lan-a"),
+            std::string::npos);
+  EXPECT_FALSE(complaint({{"--write-lan-a", "-"}, {"--json", "-"}}).empty());
+  EXPECT_TRUE(complaint({{"--write-lan-a", out}, {"--json", "-"}, {"--write-wan", ""}}).empty());
+}
+
+TEST_F(OutputFiles, WhatCannotBeWrittenIsSaidAtOnce) {
+  EXPECT_NE(complaint({{"--json", "/no-such-folder/x"}}).find("cannot be created"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace matchrdma
