@@ -11,7 +11,7 @@ RUN cmake --preset release -DMATCHRDMA_TESTS=OFF && cmake --build build --target
 
 FROM debian:12-slim
 RUN apt-get update \
- && apt-get install -y --no-install-recommends libisal2 \
+ && apt-get install -y --no-install-recommends libisal2 libssl3 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --no-create-home matchrdma
 COPY --from=build /src/build/bin/matchrdma /usr/local/bin/matchrdma

@@ -53,7 +53,8 @@ def check_trace(tool, trace, complain):
     with tempfile.TemporaryDirectory() as folder:
         out = {side: os.path.join(folder, side + ".pcap") for side in ("lan-a", "lan-b", "wan")}
         writes = [word for side, path in out.items() for word in ("--write-" + side, path)]
-        subprocess.run([tool, "replay", trace, "--json", os.path.join(folder, "report.json"), *writes], check=True,
+        report = ["--json", os.path.join(folder, "report.json")]
+        subprocess.run([tool, "replay", trace, "--register", "on", *report, *writes], check=True,
                        stdout=subprocess.DEVNULL)
         frames = read_pcap(trace)
         from_a = list(roce(f for f in frames if f[11] == 1))  # the hosts' MAC addresses end in 01 and 02
