@@ -197,7 +197,7 @@ void Shard::Impl::source_answer_before_lift(SourceFlow& f, const Frame& answer, 
   if (answer.opcode() != op::kRcAck) {
     // Only the last response of a request, after all others, tells that and the MSN of what it acknowledges
     // (H7).
-    if (on_response(f, answer) && answer.info().aeth) {
+    if (on_response(f, answer) && answer.info().aeth && msn_is_exact(f, psn)) {
       on_real_ack_before_lift(f, psn + 1, answer.aeth_msn(), gate, ctx);
     }
     forward(Side::kWan, Cause::kResponse, std::move(packet), ctx);

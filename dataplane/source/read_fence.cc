@@ -58,6 +58,7 @@ ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns) {
     if (psn >= r.end || psn + psns <= r.begin) continue;
     if (!same_request(r, req, psn, psns, f.path_mtu)) return ReadCopy::kDifferent;
     r.next_response = psn;  // the sender has every response below what it asks for
+    r.retried = true;
     return ReadCopy::kRetry;
   }
   return ReadCopy::kUnknown;
@@ -86,6 +87,15 @@ bool on_response(SourceFlow& f, const Frame& resp) {
     const Seq told = r.complete() ? r.end : psn;
     if (told > f.acked_end && told <= f.sent_end) f.acked_end = told;
     return r.complete();
+  }
+  return false;
+}
+
+bool msn_is_exact(const SourceFlow& f, Seq psn) {
+  const uint64_t last = f.reads.end();
+  for (uint64_t i = f.reads.begin(); i < last; ++i) {
+    const ReadRange& r = f.reads[i];
+    if (psn >= r.begin && psn < r.end) return !r.retried || psn + 1 == f.seen_end;
   }
   return false;
 }

@@ -20,6 +20,10 @@ enum class ReadCopy : uint8_t {
 };
 ReadCopy match_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns);
 
+/// The MSN in a response at `psn` counts exactly what stands below `psn` and at it: the answer to a repeated
+/// READ carries the newest one instead (H7).
+bool msn_is_exact(const SourceFlow& f, Seq psn);
+
 /// A request below epsn after a pause. A sender whose retransmission starts above a READ has all its responses,
 /// whatever we counted: the LAN may have put them in order, or the responses of a repeated READ that it no
 /// longer needed were lost.

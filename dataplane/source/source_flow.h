@@ -43,6 +43,7 @@ struct ReadRange {
   uint64_t va = 0;
   uint32_t rkey = 0, length = 0, header_hash = 0;
   uint8_t opcode = 0;
+  bool retried = false;  ///< its responses carry an MSN that may count later messages
   bool complete() const { return next_response >= end; }
 };
 

@@ -296,5 +296,27 @@ TEST(Tags, Unregister_OfAnUnknownPairIsAnsweredToo) {
   EXPECT_TRUE(rig.a.shard.unregistered(rig.registration()));
 }
 
+TEST(Tags, C5_AnswerToARepeatedReadDoesNotAnchorTheMsn) {
+  RigOptions o;
+  o.fresh = false;
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100));  // base stands behind it
+  rig.carry();
+  rig.from_a(read_request(101, 64));
+  rig.from_a(write_only(102));
+  rig.carry();
+  rig.from_a(read_request(101, 64));  // its response was lost
+  rig.carry();
+  rig.from_b(response(op::kRcReadRespOnly, 101, 9));  // 9 counts the write at 102 already
+  rig.carry();
+  rig.from_b(answer(102, 9));
+  rig.carry();
+  rig.a.lan.clear();
+  rig.from_a(write_only(103));
+  ASSERT_EQ(aeths(rig.a.lan).size(), 1u);
+  EXPECT_EQ(aeths(rig.a.lan)[0].msn, 10u);
+}
+
 }  // namespace
 }  // namespace matchrdma::tags
