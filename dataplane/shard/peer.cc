@@ -13,7 +13,10 @@ void Shard::Impl::run_peer_timer(const RoleCtx& ctx) {
   for (Asked& a : asked) {
     if (!a.answered && a.retry_at <= ctx.now) say(a, ctx);
   }
-  if (table.size() == 0) return;
+  if (table.size() == 0) {
+    next_probe = Instant::never();  // nobody to probe for, and no deadline that passes in vain
+    return;
+  }
   if (!next_probe.is_never() && next_probe > ctx.now) return;
   ctx.out->message(Probe{ctx.now});
   next_probe = ctx.now + ctx.timing->probe_interval;

@@ -46,7 +46,7 @@ class Game {
       step(what % 20, n, s);
       check();
     }
-    rig_.run(Duration::seconds(2));
+    rig_.run(Duration::millis(20));
     check();
   }
 
