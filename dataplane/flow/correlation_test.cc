@@ -247,6 +247,24 @@ TEST(Correlation, C6_HalvesOfTwoHiddenFlowsAreNoPair) {
   EXPECT_TRUE(w.pairs().empty());
 }
 
+// One request stream, and two answer streams that fit it and whose QPNs hash to its port: nobody knows which is
+// right.
+TEST(Correlation, C6_TwoAnswerStreamsForOneRequestStream) {
+  Watcher w;
+  Qp q{Qpn{0x11}, Qpn{0x1234}};
+  q.port = q.hashed();
+  Qpn twin{0x12};
+  while (hashed_source_port(twin, q.b) != q.port) ++twin.v;
+  for (uint32_t i = 0; i < 20; ++i) {
+    w.request(q.b, i, q.port);
+    w.request(Qpn{0x77}, 0x900000 + i, 0xc777);  // its answers take another path, as the twin's requests do
+    w.wait(kRtt);
+    w.answer(q.a, i, i + 1, q.port);
+    w.answer(twin, i, i + 1, q.port);
+  }
+  EXPECT_TRUE(w.pairs().empty());
+}
+
 TEST(Correlation, C6_AnswersWithoutRequestsStopAllPairing) {
   Watcher w;
   Qp q{Qpn{0x11}, Qpn{0x12}};

@@ -285,6 +285,7 @@ TEST(Tags, Unregister_StaleWordsChangeNothing) {
   ASSERT_EQ(rig.b.shard.flows().size(), 2u);
   rig.say(rig.b, UnregisterQp{r, early.seq + 1});
   EXPECT_EQ(rig.b.shard.flows().size(), 2u);
+  EXPECT_EQ(state_at(rig.b, true), "active");
   rig.from_a(write_only(100));
   EXPECT_EQ(acks(rig.a.lan), (Psns{100}));
 }

@@ -269,5 +269,18 @@ TEST(Tags, C6_OldUnknownPacketEndsAnInferredPair) {
   EXPECT_TRUE(rig.a.shard.flows().empty());
 }
 
+TEST(Tags, C6_ForgottenPacketEndsAnInferredPair) {
+  RigOptions o = learning();
+  o.config.limits.confirmed_per_flow = 1;
+  PairRig rig(o);
+  const Ends e = hashed();
+  talk(rig, e, 18, 100);
+  rig.run(Duration::millis(100));
+  ASSERT_EQ(rig.a.shard.owned_packets(), 0u);
+  rig.from_a(write_part(op::kRcWriteMiddle, 130), e);
+  rig.run(Duration::millis(100));
+  EXPECT_TRUE(rig.a.shard.flows().empty());
+}
+
 }  // namespace
 }  // namespace matchrdma::tags
