@@ -246,7 +246,7 @@ std::string replay_gain(const ReplayOptions& o, const ReplayResult& r) {
   constexpr int64_t kAtOnce = 1000;
   const int64_t with = std::max(kAtOnce, r.with_proxy.p50);
   const std::string waits = with == kAtOnce ? "less than 1 us" : duration_text(with);
-  const bool worse = r.with_proxy.p99 > r.without_proxy.p99;
+  const bool worse = r.with_proxy.p99 > r.without_proxy.p99 + r.without_proxy.p99 / 10;
   return "Gain: at " + number(o.distance_km) + " km a sender waits " + waits +
          " for the ACK of a message instead of " + duration_text(r.without_proxy.p50) + " (median" +
          (worse ? "; the slowest in a hundred " + duration_text(r.with_proxy.p99) + " instead of " +

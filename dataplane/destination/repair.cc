@@ -89,6 +89,14 @@ void run_repair_timers(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
     return;
   }
   if (give_up_at(f, ctx) <= ctx.now) {
+    const Held& oldest = f.ring.front();
+    if (oldest.has(Held::kReadClass) && oldest.has(Held::kAnswered)) {
+      // The receiver is alive and has executed it; responses came out of order, or their loss is for the sender
+      // to find: it asks again (seed 61977).
+      settle(f, oldest.end(), ctx);
+      egress.offer(f, ctx);
+      return;
+    }
     fault(f, kNakRemoteOperation, egress, ctx);
     f.gave_up = true;
     return;
