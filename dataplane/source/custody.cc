@@ -126,7 +126,8 @@ void confirm(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
     f.epsn = f.admitted_end = f.released_end = end;
     f.msn_at_base = unwrap24(msn.v, f.msn_at_base + f.messages) - f.messages;
     f.messages_confirmed = f.messages;
-    f.chosen_drop = -1;
+    // What waits behind a gap may stand below it now, and was promised to nobody: the sender sends it again.
+    forget_gap(f);
   }
   f.rto_backoff = 0;
   f.rto_at = Instant::never();
