@@ -138,8 +138,13 @@ void on_custody_ack(SourceFlow& f, const CustodyAck& a, Gate& gate, const RoleCt
     ctx.n->reasons.add(Reason::kCustodyAckRange);
     return;
   }
-  if (a.confirmed_end < f.confirmed_end) return;  // an older report overtaken by a newer one
   f.ack_echo = std::max(f.ack_echo, a.seq);
+  if (a.confirmed_end < f.confirmed_end) {
+    // Overtaken by a newer one; or we know more than the destination (an answered READ), and the mark that said
+    // so was lost: it would repeat its report for ever (seed 71273).
+    if (f.window.empty()) send_mark(f, ctx);
+    return;
+  }
   if (a.form.known) f.ack_form = a.form;
   if (a.received_end > f.far_received_end) {
     f.far_received_end = a.received_end;
