@@ -34,8 +34,7 @@ void ReplayWorld::warn(ReplayResult& r) const {
   if (r.delivery.lost != 0)
     say(r.behind_gap + r.proxy[0].reasons[Reason::kLanGapFull] + r.proxy[1].reasons[Reason::kLanGapFull],
         "requests stand behind one that the recording lacks: a real sender would send it again, a recording "
-        "cannot, and "
-        "the proxy waits for it");
+        "cannot, and the proxy waits for it");
   say(feed_.backwards(),
       "packets are captured earlier than the packet before them: their times are not to be trusted");
   say(feed_.shortened(), "pauses of the recording were longer than two hours and were cut to that");

@@ -85,18 +85,25 @@ Result<void> ReplayWorld::run() {
   return {};
 }
 
-// HELLO both ways, before any traffic.
-Result<void> ReplayWorld::join() {
+// Handshakes of the proxies, before any traffic. Three round trips are enough on a span without faults.
+template <typename Done>
+Result<void> ReplayWorld::wait_for(Done done, const std::string& complaint) {
   const Instant deadline = now_ + Duration::seconds(1) + options_.one_way() * 40;
-  while (!nodes_[0]->control.up() || !nodes_[1]->control.up()) {
+  while (!done()) {
     const Instant t = next_event();
     if (t > deadline)
       return Error{
-          "the proxies did not agree on a session in a second of virtual time and 40 trips; a span of this "
-          "--rate and --distance is too slow for their handshakes"};
+          complaint +
+          " within a second of virtual time and 40 trips; a span of this --rate and --distance is too slow for "
+          "their handshakes"};
     step(t);
   }
   return {};
+}
+
+Result<void> ReplayWorld::join() {
+  return wait_for([this] { return nodes_[0]->control.up() && nodes_[1]->control.up(); },
+                  "the proxies did not agree on a session");
 }
 
 Result<void> ReplayWorld::register_flows() {
@@ -116,18 +123,15 @@ Result<void> ReplayWorld::register_flows() {
 }
 
 Result<void> ReplayWorld::wait_registered(const std::vector<Registration>& all) {
-  // Three round trips are enough on a span without faults.
-  const Instant deadline = now_ + Duration::seconds(1) + options_.one_way() * 40;
-  for (const Registration& reg : all)
-    while (!nodes_[0]->shard.registered(reg) || !nodes_[1]->shard.registered(reg)) {
-      const Instant t = next_event();
-      if (t > deadline)
-        return Error{"QP " + std::to_string(reg.a.qpn.v) + " and QP " + std::to_string(reg.b.qpn.v) +
-                     " were not registered within a second of virtual time and 40 trips; a span of this --rate "
-                     "and --distance "
-                     "is too slow for their handshakes"};
-      step(t);
-    }
+  auto reg = all.begin();
+  const auto done = [&] {
+    while (reg != all.end() && nodes_[0]->shard.registered(*reg) && nodes_[1]->shard.registered(*reg)) ++reg;
+    return reg == all.end();
+  };
+  auto r = wait_for(done, "not all QP pairs were registered");
+  if (!r)
+    return Error{"QP " + std::to_string(reg->a.qpn.v) + " and QP " + std::to_string(reg->b.qpn.v) + ": " +
+                 r.error()};
   return {};
 }
 

@@ -42,6 +42,8 @@ class ReplayWorld {
   static constexpr Duration kBatch = Duration::micros(1);
 
   std::unique_ptr<Node> make_node(Site site);
+  template <typename Done>
+  Result<void> wait_for(Done done, const std::string& complaint);
   Result<void> join();
   Result<void> register_flows();
   Result<void> wait_registered(const std::vector<Registration>& all);

@@ -5,8 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "pcap/capture_writer.h"
-#include "pcap/make/make_trace.h"
+#include "pcap/make/capture_sink.h"
 #include "proxy/commands.h"
 #include "proxy/json_output.h"
 #include "proxy/output_files.h"
@@ -141,15 +140,6 @@ TraceRecipe parse(const MakeArguments& a) {
   return r;
 }
 
-class FileSink final : public PacketSink {
- public:
-  explicit FileSink(CaptureWriter& writer) : writer_(writer) {}
-  Result<void> packet(Instant time, Bytes frame) override { return writer_.write(time, frame); }
-
- private:
-  CaptureWriter& writer_;
-};
-
 void print_made(const TraceTruth& t, const std::string& name) {
   uint64_t shown = 0;
   for (const TracePair& p : t.pairs) shown += p.a.packets + p.b.packets > 0 ? 1 : 0;
@@ -174,7 +164,7 @@ void run_trace_make(const MakeArguments& a) {
   or_stop(check_outputs("-", {{"trace make", a.file}, {"--json", a.json}}));
   auto writer = CaptureWriter::open(a.file);
   if (!writer) stop(writer.error());
-  FileSink sink(*writer);
+  CaptureSink sink(*writer);
   auto bar = std::make_unique<Progress>("making " + a.file + ", virtual microseconds",
                                         static_cast<uint64_t>(recipe.duration.ns / 1000));
   recipe.progress = [&bar](Duration d) { bar->update(static_cast<uint64_t>(d.ns / 1000)); };

@@ -5,23 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "pcap/capture_writer.h"
-#include "pcap/make/make_trace.h"
-#include "pcap/replay_options.h"
+#include "pcap/make/capture_sink.h"
+#include "tests/replay_run.h"
 
 namespace matchrdma {
 namespace {
 
 namespace fs = std::filesystem;
-
-class FileSink final : public PacketSink {
- public:
-  explicit FileSink(CaptureWriter& w) : w_(w) {}
-  Result<void> packet(Instant time, Bytes frame) override { return w_.write(time, frame); }
-
- private:
-  CaptureWriter& w_;
-};
 
 struct Recipe {
   const char* name;
@@ -46,7 +36,7 @@ class MadeFile {
   explicit MadeFile(const TraceRecipe& r)
       : path_((fs::path(testing::TempDir()) / ("made_" + std::to_string(getpid()) + ".pcap")).string()) {
     auto writer = CaptureWriter::open(path_);
-    FileSink sink(*writer);
+    CaptureSink sink(*writer);
     auto truth = make_trace(r, sink);
     EXPECT_TRUE(truth.ok()) << truth.error();
     EXPECT_TRUE(writer->close().ok());
@@ -68,15 +58,6 @@ class MadeFile {
   std::string path_;
   TraceTruth truth_;
 };
-
-ReplayResult run(const ReplayOptions& o) {
-  auto r = replay(o);
-  if (!r) {
-    ADD_FAILURE() << r.error();
-    return {};
-  }
-  return std::move(*r);
-}
 
 void expect_sound(const ReplayResult& r) {
   const DeliveryReport& d = r.delivery;

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "pcap/replay_options.h"
 #include "proxy/replay_report.h"
+#include "tests/replay_run.h"
 
 namespace matchrdma {
 namespace {
@@ -33,15 +33,6 @@ std::vector<std::string> trace_names(bool faulty_too) {
   }
   std::sort(names.begin(), names.end());
   return names;
-}
-
-ReplayResult run(const ReplayOptions& o) {
-  auto r = replay(o);
-  if (!r) {
-    ADD_FAILURE() << r.error();
-    return {};
-  }
-  return std::move(*r);
 }
 
 ReplayOptions options_for(const std::string& name) {

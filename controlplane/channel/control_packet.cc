@@ -1,84 +1,35 @@
 #include "controlplane/channel/control_packet.h"
 
-#include <array>
+#include <cstring>
 #include <optional>
-
-#include "controlplane/channel/archive.h"
 
 namespace matchrdma {
 namespace {
 
 using Kind = ControlVerdict::Kind;
 
-constexpr uint32_t kMacBytes = 12, kIpv4Bytes = 20, kIpv6Bytes = 40, kUdpBytes = 8;
+constexpr uint32_t kMacBytes = 12, kIpv4Bytes = 20, kIpv6Bytes = 40;
 constexpr uint8_t kProtoUdp = 17;
 constexpr uint8_t kClassCs6 = 48 << 2;       // RFC 2474 4.2.2: network control
 constexpr uint16_t kPriorityTop = 7u << 13;  // IEEE 802.1Q: PCP 7
-constexpr uint16_t kVlanIdMask = 0xfff, kDontFragment = 0x4000;
+constexpr uint16_t kVlanIdMask = 0xfff;
 constexpr uint16_t kEtherIpv4 = 0x0800, kEtherIpv6 = 0x86dd;
 
-bool is_v4(const ControlPath& p) {
-  MRDMA_CHECK(p.net.src.is_v4() == p.net.dst.is_v4());
-  return p.net.src.is_v4();
-}
-uint32_t l3_offset(const ControlPath& p) {
-  MRDMA_CHECK(p.net.vlan_tags >= 0 && p.net.vlan_tags <= 2);
-  return kMacBytes + 2 + 4 * static_cast<uint32_t>(p.net.vlan_tags);
-}
 /// The address as its IP version writes it.
 Bytes address(const IpAddress& a, bool v4) { return Bytes(a.b).subspan(v4 ? 12 : 0); }
 
-/// RFC 1071, over more than one piece; pieces before the last are of even length.
-uint32_t sum16(uint32_t sum, Bytes b) {
-  for (; b.size() >= 2; b = b.subspan(2)) sum += load_be16(b.data());
-  return b.empty() ? sum : sum + (uint32_t{b[0]} << 8);
-}
-uint16_t checksum(uint32_t sum) {
-  while ((sum >> 16) != 0) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<uint16_t>(~sum);
-}
-
-void write_ethernet(const ControlPath& p, Encoder& e) {
-  e.bytes(p.net.mac_dst);
-  e.bytes(p.net.mac_src);
-  for (size_t i = 0; i < static_cast<size_t>(p.net.vlan_tags); ++i) {
-    e.u16(p.net.vlan_tpid[i]);
-    e.u16(static_cast<uint16_t>((p.net.vlan_tci[i] & kVlanIdMask) | kPriorityTop));
-  }
-  e.u16(is_v4(p) ? kEtherIpv4 : kEtherIpv6);
-}
-
-void write_ip(const ControlPath& p, uint32_t udp_size, Encoder& e) {
-  const bool v4 = is_v4(p);
-  if (v4) {
-    e.u16(0x4500 | kClassCs6);
-    e.u16(static_cast<uint16_t>(kIpv4Bytes + udp_size));
-    e.u16(0);
-    e.u16(kDontFragment);
-    e.u8(p.net.hop_limit);
-    e.u8(kProtoUdp);
-    e.u16(0);  // checksum: when the header stands
-  } else {
-    e.u32((6u << 28) | (uint32_t{kClassCs6} << 20) | (p.net.flow_label & 0xfffff));
-    e.u16(static_cast<uint16_t>(udp_size));
-    e.u8(kProtoUdp);
-    e.u8(p.net.hop_limit);
-  }
-  for (const IpAddress* a : {&p.net.src, &p.net.dst}) e.raw(address(*a, v4).data(), v4 ? 4 : 16);
-}
-
-/// RFC 768; RFC 8200 8.1: IPv6 must have it, so a computed 0 is sent as ones.
-void write_udp_checksum(const ControlPath& p, MutableBytes udp) {
-  uint32_t sum = kProtoUdp + static_cast<uint32_t>(udp.size());
-  for (const IpAddress* a : {&p.net.src, &p.net.dst}) sum = sum16(sum, address(*a, is_v4(p)));
-  const uint16_t c = checksum(sum16(sum, udp));
-  store_be16(udp.data() + 6, c == 0 ? uint16_t{0xffff} : c);
+/// What our own datagrams wear: CS6 and PCP 7, so that no queue on the way holds them back.
+L2L3 headers(const ControlPath& p) {
+  L2L3 l = p.net;
+  l.traffic_class = kClassCs6;
+  for (uint16_t& tci : l.vlan_tci) tci = static_cast<uint16_t>((tci & kVlanIdMask) | kPriorityTop);
+  return l;
 }
 
 /// Where the IP header begins if the tags are those of the path (H16: the same address in another VLAN is
 /// somebody else's); the EtherType in `type`.
 std::optional<uint32_t> find_l3(const ControlPath& p, Bytes frame, uint16_t& type) {
-  const uint32_t l3 = l3_offset(p);
+  const uint32_t l3 = l3_offset(p.net);
   if (frame.size() < l3) return {};
   for (uint32_t i = 0; i < static_cast<uint32_t>(p.net.vlan_tags); ++i) {
     const uint8_t* tag = frame.data() + kMacBytes + 4 * i;
@@ -95,9 +46,9 @@ struct UdpPart {
   Bytes udp{};  ///< kOurs: as long as the IP header says; kBroken: what there is
 };
 UdpPart sort_by_address(const ControlPath& p, Bytes ip, size_t at, Bytes udp, bool sound) {
-  const size_t n = is_v4(p) ? 4 : 16;
+  const size_t n = is_v4(p.net) ? 4 : 16;
   const auto equal = [&](size_t offset, const IpAddress& a) {
-    return std::memcmp(ip.data() + offset, address(a, is_v4(p)).data(), n) == 0;
+    return std::memcmp(ip.data() + offset, address(a, is_v4(p.net)).data(), n) == 0;
   };
   if (!equal(at + n, p.net.src)) return {};
   return {sound && equal(at, p.net.dst) ? Kind::kOurs : Kind::kBroken, udp};
@@ -123,27 +74,15 @@ UdpPart ipv6(const ControlPath& p, Bytes ip) {
 }  // namespace
 
 uint32_t control_packet_size(const ControlPath& path, size_t payload) {
-  return l3_offset(path) + (is_v4(path) ? kIpv4Bytes : kIpv6Bytes) + kUdpBytes + static_cast<uint32_t>(payload);
+  return udp_payload_offset(path.net) + static_cast<uint32_t>(payload);
 }
 
 void build_control_packet(const ControlPath& path, Bytes payload, MutableBytes out) {
   MRDMA_CHECK(out.size() == control_packet_size(path, payload.size()));
-  const uint32_t udp_size = kUdpBytes + static_cast<uint32_t>(payload.size());
-  MRDMA_CHECK(udp_size + kIpv4Bytes <= 0xffff);
-  Encoder e(out);
-  write_ethernet(path, e);
-  write_ip(path, udp_size, e);
-  e.u16(path.net.udp_source_port);
-  e.u16(path.port);
-  e.u16(static_cast<uint16_t>(udp_size));
-  e.u16(0);
-  e.raw(payload.data(), payload.size());
-  MRDMA_CHECK(e.ok() && e.size() == out.size());
-  if (is_v4(path)) {
-    const MutableBytes ip = out.subspan(l3_offset(path), kIpv4Bytes);
-    store_be16(ip.data() + 10, checksum(sum16(0, ip)));
-  }
-  write_udp_checksum(path, out.last(udp_size));
+  const L2L3 l = headers(path);
+  write_udp_headers(l, path.port, out);
+  if (!payload.empty()) std::memcpy(out.data() + udp_payload_offset(l), payload.data(), payload.size());
+  write_udp_checksum(l, out);
 }
 
 PacketRef build_control_packet(const ControlPath& path, Bytes payload, PacketPool& pool) {
@@ -156,8 +95,8 @@ PacketRef build_control_packet(const ControlPath& path, Bytes payload, PacketPoo
 ControlVerdict recognise_control(const ControlPath& path, Bytes frame) {
   uint16_t type = 0;
   const std::optional<uint32_t> l3 = find_l3(path, frame, type);
-  if (!l3 || type != (is_v4(path) ? kEtherIpv4 : kEtherIpv6)) return {};
-  const UdpPart part = is_v4(path) ? ipv4(path, frame.subspan(*l3)) : ipv6(path, frame.subspan(*l3));
+  if (!l3 || type != (is_v4(path.net) ? kEtherIpv4 : kEtherIpv6)) return {};
+  const UdpPart part = is_v4(path.net) ? ipv4(path, frame.subspan(*l3)) : ipv6(path, frame.subspan(*l3));
   if (part.kind == Kind::kForeign) return {};
   if (part.udp.size() < 4) return {Kind::kBroken, {}};
   if (load_be16(part.udp.data() + 2) != path.port) return {};

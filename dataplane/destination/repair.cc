@@ -82,7 +82,7 @@ void run_repair_timers(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
   if (f.fault_retry_at <= ctx.now) {
     ctx.out->message(
         FlowFault{f.id, f.fault_syndrome, f.gave_up, f.acked_end, wire_msn(std::max<int64_t>(f.msn_real, 0))});
-    f.fault_retry_at = ctx.now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min;
+    f.fault_retry_at = ctx.now + ctx.answer_wait();
   }
   if (!unsettled(f)) {
     egress.offer(f, ctx);

@@ -9,7 +9,6 @@ namespace matchrdma {
 namespace {
 
 constexpr Duration kCnpMemory = Duration::millis(2);
-constexpr uint32_t kContradictions = 3;  ///< strange ACKs in a row (C6)
 
 void note_receiver(DestinationFlow& f, const Frame& ack) {
   f.heard = true;

@@ -53,7 +53,6 @@ Correlation::Index Correlation::hosts_of(const FlowKey& key, Instant now) {
   const Index i = hosts_table_.insert(key);
   if (i == kNoFlow) return i;
   Hosts& h = hosts_[i];
-  h.key = key;
   h.first_seen = now;
   h.strange = Instant{-1};
   h.slots.fill(kNoFlow);
@@ -68,11 +67,6 @@ const Correlation::Hosts* Correlation::find_hosts(const FlowKey& key) const {
   return i == kNoFlow ? nullptr : &hosts_[i];
 }
 
-// PROTOCOL 3, 2d: from now on a flow exists that nobody watches.
-void Correlation::no_room(Index hosts, Instant now) {
-  if (hosts != kNoFlow) hosts_[hosts].strange = now;
-}
-
 // A port that serves two QPs is not derived from either: one of 64 x 64 combinations in four hashes to it by
 // chance.
 void Correlation::note_port(Hosts& h, uint16_t port) {
@@ -84,8 +78,7 @@ void Correlation::note_port(Hosts& h, uint16_t port) {
   }
 }
 
-Correlation::Requests* Correlation::request_stream(const FlowKey& key, const Frame& f, bool from_lan,
-                                                   Instant now) {
+Correlation::Requests* Correlation::request_stream(const FlowKey& key, const Frame& f, Instant now) {
   const auto reborn = [&](const Requests& r) {
     const Seq psn = unwrap24(f.psn().v, r.highest_end);
     return psn > r.highest_end + kReborn || psn < r.lowest - kReborn;
@@ -98,7 +91,7 @@ Correlation::Requests* Correlation::request_stream(const FlowKey& key, const Fra
   Hosts& h = hosts_[hosts];
   const auto slot = std::find(h.slots.begin(), h.slots.end(), kNoFlow);
   if (slot == h.slots.end() || (i = request_table_.insert(key)) == kNoFlow) {
-    no_room(hosts, now);
+    h.strange = now;  // PROTOCOL 3, 2d: from now on a flow exists that nobody watches
     return nullptr;
   }
   note_port(h, f.udp_source_port());
@@ -112,7 +105,6 @@ Correlation::Requests* Correlation::request_stream(const FlowKey& key, const Fra
   r.lowest = r.highest_end = kStart + f.psn().v;
   r.port = f.udp_source_port();
   r.slot = static_cast<uint32_t>(slot - h.slots.begin());
-  r.local = from_lan;
   for (const Index a : h.answers) answers_[a].fits.set(r.slot);  // what was seen before says nothing about it
   return &r;
 }
@@ -124,7 +116,7 @@ Correlation::Answers* Correlation::answer_stream(const FlowKey& key, const Frame
   Hosts& h = hosts_[hosts];
   const Index i = h.answers.size() < kPerHostPair ? answer_table_.insert(key) : kNoFlow;
   if (i == kNoFlow) {
-    no_room(hosts, now);
+    h.strange = now;  // PROTOCOL 3, 2d: from now on a flow exists that nobody watches
     return nullptr;
   }
   h.answers.push_back(i);
@@ -132,7 +124,6 @@ Correlation::Answers* Correlation::answer_stream(const FlowKey& key, const Frame
   a = {};
   a.key = key;
   a.hosts = hosts;
-  a.born = now;
   a.lowest = a.highest_end = kStart + f.psn().v;
   a.port = f.udp_source_port();
   for (size_t s = 0; s < kPerHostPair; ++s) a.fits.set(s, h.slots[s] != kNoFlow);
@@ -178,9 +169,9 @@ void Correlation::forget(const Registration& p) {
 
 // --- Requests.
 
-void Correlation::on_request(const FlowKey& key, const Frame& f, bool from_lan, Instant now) {
+void Correlation::on_request(const FlowKey& key, const Frame& f, Instant now) {
   sweep(now);
-  Requests* r = request_stream(key, f, from_lan, now);
+  Requests* r = request_stream(key, f, now);
   if (r == nullptr) return;
   r->last = now;
   r->one_port = r->one_port && r->port == f.udp_source_port();
@@ -241,13 +232,8 @@ std::optional<Registration> Correlation::on_answer(const FlowKey& key, const Fra
     a->why = *why;
     return std::nullopt;
   }
-  Registration p;
-  const Registration::End requester{r.key.src, a->key.dst_qpn}, responder{r.key.dst, r.key.dst_qpn};
-  p.a = from_lan ? responder : requester;
-  p.b = from_lan ? requester : responder;
-  p.vlan_outer = r.key.vlan_outer;
-  p.vlan_inner = r.key.vlan_inner;
-  p.port_pair = r.key.port_pair;
+  Registration p = Registration::of(r.key, a->key.dst_qpn);
+  if (from_lan) std::swap(p.a, p.b);  // the responder is local
   p.path_mtu = r.path_mtu;
   p.credits = a->credits;
   forget(p);

@@ -34,7 +34,7 @@ class Correlation {
 
   /// A request or an answer with right ICRC of an RC QP that nobody knows. `from_lan`: its sender is local. A
   /// pair names the local end first.
-  void on_request(const FlowKey& key, const Frame& f, bool from_lan, Instant now);
+  void on_request(const FlowKey& key, const Frame& f, Instant now);
   std::optional<Registration> on_answer(const FlowKey& key, const Frame& f, bool from_lan, Instant now,
                                         Duration rtt);
   /// The pair is known (by whatever learner): its streams are no candidates any more.
@@ -58,17 +58,17 @@ class Correlation {
   struct Stream {
     FlowKey key;
     uint32_t hosts = 0;
-    Instant born, last;
+    Instant last;
     Seq lowest = 0, highest_end = 0;
     uint16_t port = 0;
     bool one_port = true;
   };
   struct Requests : Stream {
     static constexpr size_t kMarks = 64;
+    Instant born;
     uint32_t slot = 0;
     uint32_t messages = 0;  ///< complete ones since its birth
     uint32_t path_mtu = 0;
-    bool local = false;
     Instant asked = Instant::never();  ///< first packet that wants an answer
     std::array<Mark, kMarks> marks{};  ///< newest packets with AckReq or at the end of a message, by PSN
   };
@@ -85,7 +85,6 @@ class Correlation {
   };
   /// All that is watched in one direction between two hosts.
   struct Hosts {
-    FlowKey key;
     Instant first_seen;
     Instant strange{-1};  ///< newest sign of a flow of which only one half is visible, or that found no room
     std::array<Index, kPerHostPair> slots{};  ///< request streams
@@ -93,9 +92,8 @@ class Correlation {
     std::array<uint16_t, 16> shared_ports{};
     size_t shared = 0;
     bool port_is_shared(uint16_t port) const {
-      return shared == shared_ports.size() ||
-             std::find(shared_ports.begin(), shared_ports.begin() + static_cast<std::ptrdiff_t>(shared),
-                       port) != shared_ports.begin() + static_cast<std::ptrdiff_t>(shared);
+      const auto end = shared_ports.begin() + static_cast<std::ptrdiff_t>(shared);
+      return shared == shared_ports.size() || std::find(shared_ports.begin(), end, port) != end;
     }
     uint32_t requests = 0;
     std::vector<Index> answers;
@@ -106,9 +104,8 @@ class Correlation {
   static FlowKey hosts_key(const FlowKey& k, bool reversed);
   Index hosts_of(const FlowKey& key, Instant now);
   const Hosts* find_hosts(const FlowKey& key) const;
-  Requests* request_stream(const FlowKey& key, const Frame& f, bool from_lan, Instant now);
+  Requests* request_stream(const FlowKey& key, const Frame& f, Instant now);
   Answers* answer_stream(const FlowKey& key, const Frame& f, Instant now);
-  void no_room(Index hosts, Instant now);
   void note_port(Hosts& h, uint16_t port);
   bool named(const Requests& r, const Answers& a, const Hosts& h) const;
   void sweep(Instant now);

@@ -33,7 +33,7 @@ class Watcher {
     std::vector<uint8_t> payload(opcode == op::kRcWriteOnly ? 64 : 1024);
     r.payload = payload;
     frame(1, r, port);
-    c_.on_request(FlowKey::of(parsed_, 0), parsed_, true, now_);
+    c_.on_request(FlowKey::of(parsed_, 0), parsed_, now_);
   }
   bool answer(Qpn requester, uint32_t psn, uint32_t msn, uint16_t port) {
     RoceSpec r;

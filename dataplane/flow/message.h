@@ -29,6 +29,16 @@ struct Registration {
   bool credits = false;   ///< end-to-end credits in use
   Completion completion = Completion::kTransparent;
   bool operator==(const Registration&) const = default;
+  /// The pair of a flow: its sender is `a`.
+  static Registration of(const FlowKey& key, Qpn sender) {
+    Registration r;
+    r.a = {key.src, sender};
+    r.b = {key.dst, key.dst_qpn};
+    r.vlan_outer = key.vlan_outer;
+    r.vlan_inner = key.vlan_inner;
+    r.port_pair = key.port_pair;
+    return r;
+  }
   /// Key of the flow that this end sends.
   FlowKey flow(bool from_a) const {
     const End& from = from_a ? a : b;

@@ -20,7 +20,12 @@ struct RoleCtx {
   bool peer_up = true;
   std::vector<uint32_t>* touched =
       nullptr;  ///< flows that gate or egress served: they need new deadlines and ACKs
+  /// After that an unanswered message is said again.
+  Duration answer_wait() const { return rtt + rtt / 2 + timing->handshake_retry_min; }
 };
+
+/// ACKs in a row for what was never sent: a pair that was inferred is wrong (C6).
+inline constexpr uint32_t kContradictions = 3;
 
 /// Makes the bytes of `p` changeable: `p` stays itself when nobody else holds it and becomes a copy otherwise
 /// (law 4: what is retained is final). False, and `p` untouched, when the pool is exhausted.

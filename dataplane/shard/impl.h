@@ -59,6 +59,7 @@ struct Shard::Impl {
   void on_opaque(Side side, const Frame& f, Reason why, PacketRef packet, const RoleCtx& ctx);
   void forward(Side from, Cause cause, PacketRef packet, const RoleCtx& ctx);
   void forward_outside(const Frame& f, Cause cause, PacketRef packet, const RoleCtx& ctx);
+  void pass(Side from, const Frame& f, PacketRef packet, const RoleCtx& ctx);
 
   // source_stage.cc: requests from the LAN, answers from the span.
   void source_request(SourceFlow& f, const Frame& req, PacketRef packet, const RoleCtx& ctx);
@@ -82,7 +83,7 @@ struct Shard::Impl {
   void conclude(FlowIndex i, Verdict v, const RoleCtx& ctx);
 
   // learning.cc: the learners, and what becomes of a pair they name.
-  void watch_request(Side side, const FlowKey& key, const Frame& f, const RoleCtx& ctx);
+  void watch_request(const FlowKey& key, const Frame& f, const RoleCtx& ctx);
   void watch_answer(Side side, const FlowKey& key, const Frame& f, const RoleCtx& ctx);
   void on_cm(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx);
   void found(Registration pair, LearnedBy by, const RoleCtx& ctx);

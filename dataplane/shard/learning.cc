@@ -16,18 +16,6 @@ constexpr Duration kOnPath = Duration::seconds(1);  // C10
 constexpr Duration kRemembered = Duration::seconds(3600);
 constexpr FlowIndex kIdlePerProbe = 64;  // records looked at per probe interval
 
-/// The pair of a flow: its sender first.
-Registration pair_of(const FlowKey& key, Qpn sender) {
-  Registration pair;
-  pair.a = {key.src, sender};
-  pair.b = {key.dst, key.dst_qpn};
-  pair.vlan_outer = key.vlan_outer;
-  pair.vlan_inner = key.vlan_inner;
-  pair.port_pair = key.port_pair;
-  return pair;
-}
-Registration pair_of(const SourceFlow& f) { return pair_of(f.key, f.sender_qpn); }
-
 }  // namespace
 
 const char* learned_by_key(LearnedBy l) {
@@ -36,9 +24,9 @@ const char* learned_by_key(LearnedBy l) {
 }
 
 // No state from a packet that fails its checks (PROTOCOL 8).
-void Shard::Impl::watch_request(Side side, const FlowKey& key, const Frame& f, const RoleCtx& ctx) {
+void Shard::Impl::watch_request(const FlowKey& key, const Frame& f, const RoleCtx& ctx) {
   if (config.tuning.learned == Completion::kTransparent || !icrc_ok(f)) return;
-  correlation.on_request(key, f, side == Side::kLan, ctx.now);
+  correlation.on_request(key, f, ctx.now);
 }
 
 void Shard::Impl::watch_answer(Side side, const FlowKey& key, const Frame& f, const RoleCtx& ctx) {
@@ -63,11 +51,7 @@ void Shard::Impl::on_cm(Side side, const Frame& f, PacketRef packet, const RoleC
     if (pair) found(*pair, LearnedBy::kCm, ctx);
   }
   n.reasons.add(Reason::kUd);
-  if (side == Side::kLan) {
-    forward_outside(f, Cause::kForward, std::move(packet), ctx);
-  } else {
-    forward(side, Cause::kForward, std::move(packet), ctx);
-  }
+  pass(side, f, std::move(packet), ctx);
 }
 
 void Shard::Impl::found(Registration pair, LearnedBy by, const RoleCtx& ctx) {
@@ -95,7 +79,7 @@ void Shard::Impl::found(Registration pair, LearnedBy by, const RoleCtx& ctx) {
 // The pair is forgotten at both proxies, and what its source owns with it.
 void Shard::Impl::retire(const SourceFlow& f, const RoleCtx& ctx) {
   ++n.generations;
-  ask(pair_of(f), true, ctx);
+  ask(Registration::of(f.key, f.sender_qpn), true, ctx);
 }
 
 void Shard::Impl::run_wanted(const RoleCtx& ctx) {
@@ -113,13 +97,9 @@ bool Shard::Impl::seen_on_path(const FlowOpen& m, const FlowRecord* r, const Rol
   if (m.vouched) return true;
   if (r != nullptr) {
     const DestinationFlow& d = *r->destination;
-    return later(d.request_seen, d.answer_seen) + kOnPath >= ctx.now &&
-           earlier(d.request_seen, d.answer_seen) + kOnPath >= ctx.now;
+    return earlier(d.request_seen, d.answer_seen) + kOnPath >= ctx.now;
   }
-  FlowKey answers = m.key;
-  std::swap(answers.src, answers.dst);
-  answers.dst_qpn = m.sender_qpn;
-  return correlation.on_path(m.key, answers, ctx.now);
+  return correlation.on_path(m.key, Registration::of(m.key, m.sender_qpn).flow(false), ctx.now);
 }
 
 void Shard::Impl::on_flow_open(const FlowOpen& m, const RoleCtx& ctx) {
@@ -134,7 +114,7 @@ void Shard::Impl::on_flow_open(const FlowOpen& m, const RoleCtx& ctx) {
     return;
   }
   if (r == nullptr) {
-    Registration pair = pair_of(m.key, m.sender_qpn);
+    Registration pair = Registration::of(m.key, m.sender_qpn);
     std::swap(pair.a, pair.b);  // its sender stands at the peer
     pair.credits = m.credits;
     pair.completion = config.tuning.learned;
@@ -163,7 +143,7 @@ void Shard::Impl::forget_idle(const RoleCtx& ctx) {
     const bool idle =
         back->destination->state == DestState::kIdle || back->destination->state == DestState::kOpened;
     if (!rests || !idle || later(r.last, back->last) + kRemembered > ctx.now) continue;
-    unlearn(pair_of(*r.source), ctx);
+    unlearn(Registration::of(r.source->key, r.source->sender_qpn), ctx);
   }
 }
 

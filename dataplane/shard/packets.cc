@@ -24,6 +24,14 @@ void Shard::Impl::forward_outside(const Frame& f, Cause cause, PacketRef packet,
   forward(Side::kLan, cause, std::move(packet), ctx);
 }
 
+void Shard::Impl::pass(Side from, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
+  if (from == Side::kLan) {
+    forward_outside(f, Cause::kForward, std::move(packet), ctx);
+  } else {
+    forward(from, Cause::kForward, std::move(packet), ctx);
+  }
+}
+
 void Shard::Impl::on_packet(RxItem& item, const RoleCtx& ctx) {
   ++(item.side == Side::kLan ? n.rx_lan : n.rx_wan);
   PacketRef packet = std::move(item.packet);
@@ -58,11 +66,7 @@ void Shard::Impl::on_roce(Side side, const Frame& f, PacketRef packet, const Rol
         return;
       }
       n.reasons.add(f.info().transport == Transport::kUc ? Reason::kUc : Reason::kUd);
-      if (side == Side::kLan) {
-        forward_outside(f, Cause::kForward, std::move(packet), ctx);
-      } else {
-        forward(side, Cause::kForward, std::move(packet), ctx);
-      }
+      pass(side, f, std::move(packet), ctx);
       return;
   }
   if (f.info().request) {
@@ -78,7 +82,7 @@ void Shard::Impl::on_rc_request(Side side, const Frame& f, PacketRef packet, con
   FlowRecord* r = record(i);
   const bool ours = r != nullptr && (side == Side::kLan ? r->source != nullptr : r->destination != nullptr);
   if (!ours) {
-    if (r == nullptr) watch_request(side, key, f, ctx);
+    if (r == nullptr) watch_request(key, f, ctx);
     n.reasons.add(Reason::kUntracked);
     forward(side, Cause::kForward, std::move(packet), ctx);
     return;

@@ -206,7 +206,7 @@ void Shard::Impl::ask(const Registration& reg, bool unregister, const RoleCtx& c
 }
 
 void Shard::Impl::say(Asked& a, const RoleCtx& ctx) {
-  a.retry_at = ctx.now + ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min;
+  a.retry_at = ctx.now + ctx.answer_wait();
   if (a.unregister && !ended(a.reg, ctx)) return;  // its FLOW_CLOSE is repeated meanwhile
   if (a.unregister) {
     ctx.out->message(UnregisterQp{a.reg, ++ask_seq});

@@ -10,11 +10,9 @@ namespace {
 
 constexpr uint64_t kKeptWhileClosing = 128;
 constexpr Duration kAskAgain = Duration::seconds(1);
-constexpr uint32_t kContradictions = 3;  ///< strange ACKs in a row
 
 void say_again_later(SourceFlow& f, const RoleCtx& ctx) {
-  const Duration wait = ctx.rtt + ctx.rtt / 2 + ctx.timing->handshake_retry_min;
-  f.retry_at = ctx.now + wait * (int64_t{1} << std::min(f.retry_count, 6u));
+  f.retry_at = ctx.now + ctx.answer_wait() * (int64_t{1} << std::min(f.retry_count, 6u));
 }
 
 void start_handshake(SourceFlow& f, Message m, const RoleCtx& ctx) {

@@ -3,7 +3,6 @@
 namespace matchrdma {
 namespace {
 
-constexpr uint8_t kCe = 3;
 constexpr uint8_t kCnpDscp = 48;
 
 void try_cnp(SourceFlow& f, CnpPort& port, const RoleCtx& ctx) {

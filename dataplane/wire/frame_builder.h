@@ -6,25 +6,9 @@
 #include "dataplane/base/bytes.h"
 #include "dataplane/base/packet.h"
 #include "dataplane/base/types.h"
-#include "dataplane/wire/frame.h"
+#include "dataplane/wire/udp_frame.h"
 
 namespace matchrdma {
-
-/// Everything below the BTH. Addresses as on the wire of the packet to be built.
-struct L2L3 {
-  std::array<uint8_t, 6> mac_dst{}, mac_src{};
-  int vlan_tags = 0;
-  std::array<uint16_t, 2> vlan_tpid{0x8100, 0x8100};
-  std::array<uint16_t, 2> vlan_tci{};
-  IpAddress src, dst;
-  uint8_t traffic_class = 0;
-  uint8_t hop_limit = 64;
-  uint32_t flow_label = 0;
-  uint16_t udp_source_port = 0;
-  bool udp_checksum = false;  ///< false: 0 as NICs send it
-  /// Same addressing as `f`; `reversed`: source and destination swapped (an answer to `f`).
-  static L2L3 from(const Frame& f, bool reversed);
-};
 
 /// A BTH with its extension headers and payload.
 struct RoceSpec {

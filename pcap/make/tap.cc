@@ -5,7 +5,7 @@
 namespace matchrdma {
 namespace {
 
-constexpr uint8_t kNotEct = 0, kCe = 3;  // RFC 3168 5
+constexpr uint8_t kNotEct = 0;  // RFC 3168 5
 
 uint64_t end_key(uint32_t host_pair, int side, Qpn qpn) {
   return (uint64_t{host_pair} << 32) | (uint64_t{static_cast<uint32_t>(side)} << 24) | qpn.v;

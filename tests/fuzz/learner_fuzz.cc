@@ -83,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     (a ? from_a : from_b).insert(r.dest_qp.v);
     if (f.info().request) {
-      correlation.on_request(key, f, a, now);
+      correlation.on_request(key, f, now);
     } else {
       pair = correlation.on_answer(key, f, a, now, Duration::millis(1));
     }

@@ -33,7 +33,7 @@ class Tap : public PacketSink {
     FlowKey key = FlowKey::of(f, 0);
     if (f.info().request) {
       if (known(key, f)) return {};
-      correlation_.on_request(key, f, from_a, t);
+      correlation_.on_request(key, f, t);
       return {};
     }
     if (canary_ && (key.dst_qpn.v & 1) != 0) key.dst_qpn = Qpn{key.dst_qpn.v ^ 2};
