@@ -121,6 +121,11 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
     case Accepted::kForward:
       forward_outside(view, Cause::kBelowBase, std::move(packet), ctx);
       break;
+    case Accepted::kBeganEarlier:
+      n.reasons.add(Reason::kBarrier);
+      start_over(f, gate, ctx);
+      forward_outside(view, Cause::kForward, std::move(packet), ctx);
+      return;
     case Accepted::kNewGeneration:
       if (f.inferred) {
         retire(f, ctx);  // nothing says that the new life has the same partner (C6)

@@ -1,6 +1,7 @@
 #include "dataplane/source/accept.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "dataplane/source/acknowledge.h"
 #include "dataplane/source/duplicate.h"
@@ -126,11 +127,15 @@ Accepted keep_behind_gap(SourceFlow& f, Seq psn, PacketRef& packet, const RoleCt
 // A sender goes back to our last ACK at the latest. One that begins three times in a row at the same message,
 // far above what it would have to resend first, knows nothing of it: its QP was reset (C4). Near to epsn the
 // head of an old burst may have been lost as often (docs/decisions/0008).
-bool lives_anew(SourceFlow& f, const Frame& req, Seq psn) {
-  if (psn - f.epsn <= kLostHead || !req.info().starts_message()) return false;
+// Where the registered first PSN never came and another one comes again, the sender was past it when the pair
+// was registered: nothing was promised yet, so the flow is joined where it stands.
+std::optional<Accepted> goes_back_above(SourceFlow& f, const Frame& req, Seq psn) {
   f.jumps = psn == f.jumped_to ? f.jumps + 1 : 0;
   f.jumped_to = psn;
-  return f.jumps >= 3;
+  if (f.base_fresh && f.epsn == f.base && f.jumps >= 1) return Accepted::kBeganEarlier;
+  const bool far = psn - f.epsn > kLostHead && req.info().starts_message();
+  if (far && f.jumps >= 3) return Accepted::kNewGeneration;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -148,8 +153,8 @@ Accepted accept_request(SourceFlow& f, const Frame& req, PacketRef& packet, Gate
   }
   if (psn < f.epsn) return on_duplicate(f, req, psn, packet, gate, ctx);
   if (psn > f.epsn) {
-    if (paused && lives_anew(f, req, psn)) return Accepted::kNewGeneration;
-    return keep_behind_gap(f, psn, packet, ctx);
+    const auto another = paused ? goes_back_above(f, req, psn) : std::nullopt;
+    return another ? *another : keep_behind_gap(f, psn, packet, ctx);
   }
   if (f.chosen_drop >= 0) f.chosen_drop = -1;
   if (!take_to_gate(f, req, packet, gate, ctx)) return Accepted::kTaken;

@@ -12,9 +12,10 @@ enum class Accepted : uint8_t {
   kTaken,          ///< owned, kept, absorbed or dropped by rule: nothing more to do
   kForward,        ///< forward untouched, charged outside the gate
   kNewGeneration,  ///< the QP lives anew: close the old generation, then treat the packet again
+  kBeganEarlier,   ///< it was under way before its registered start: join it in the middle, forward the packet
 };
 
-/// One request with a right ICRC on an active flow. `packet` is moved from unless kForward / kNewGeneration.
+/// One request with a right ICRC on an active flow. `packet` is moved from only if kTaken.
 Accepted accept_request(SourceFlow& f, const Frame& req, PacketRef& packet, Gate& gate, const RoleCtx& ctx);
 /// The same while base is set and the barrier is not lifted: everything is forwarded, copies are kept in order.
 Accepted accept_before_lift(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx);

@@ -152,6 +152,7 @@ void begin_four_times(PairRig& rig, uint32_t psn) {
 TEST(Tags, C4_SenderThatBeginsFarAboveAgainAndAgainLivesAnew) {
   PairRig rig;
   rig.connect();
+  rig.from_a(write_only(100));
   begin_four_times(rig, 5000);
   EXPECT_EQ(rig.a.shard.counters().generations, 1u);
 }
@@ -159,6 +160,7 @@ TEST(Tags, C4_SenderThatBeginsFarAboveAgainAndAgainLivesAnew) {
 TEST(Tags, C4_LostHeadOfABurstIsNoNewLife) {
   PairRig rig;
   rig.connect();
+  rig.from_a(write_only(100));
   begin_four_times(rig, 140);
   EXPECT_EQ(rig.a.shard.counters().generations, 0u);
 }
@@ -166,6 +168,7 @@ TEST(Tags, C4_LostHeadOfABurstIsNoNewLife) {
 TEST(Tags, C4_OtherBeginningsFarAboveAreNoNewLife) {
   PairRig rig;
   rig.connect();
+  rig.from_a(write_only(100));
   for (uint32_t psn : {5000u, 5001u, 5002u, 5003u}) {
     rig.wait(Duration::millis(5));
     rig.from_a(write_only(psn));
@@ -176,11 +179,32 @@ TEST(Tags, C4_OtherBeginningsFarAboveAreNoNewLife) {
 TEST(Tags, C4_SenderThatReturnsInBetweenIsTheOldOne) {
   PairRig rig;
   rig.connect();
+  rig.from_a(write_only(100));
   for (int i = 0; i < 4; ++i) {
     rig.wait(Duration::millis(5));
     rig.from_a(write_only(5000));
-    rig.from_a(write_only(100));
+    rig.from_a(write_only(101));
   }
+  EXPECT_EQ(rig.a.shard.counters().generations, 0u);
+}
+
+TEST(Tags, C5_FlowThatBeganBeforeItsRegistrationIsJoined) {
+  PairRig rig;
+  rig.connect();
+  // 100 to 129 passed before anybody named the pair, so the gap below 130 can never close.
+  rig.from_a(write_only(130));
+  rig.wait(Duration::millis(5));
+  EXPECT_TRUE(acks(rig.a.lan).empty());
+  rig.a.wan.clear();
+  rig.wait(Duration::millis(5));
+  rig.from_a(write_only(130));
+  EXPECT_EQ(psns(rig.a.wan), (Psns{130}));
+  rig.run(Duration::millis(5));
+  rig.from_a(write_only(131));
+  rig.carry();
+  rig.from_b(answer(131, 32));
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(state_at(rig.a, true), "active");
   EXPECT_EQ(rig.a.shard.counters().generations, 0u);
 }
 
