@@ -201,6 +201,7 @@ void finish_drain(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
 }
 
 void on_closed(SourceFlow& f, const RoleCtx& ctx) {
+  if (f.state == FlowState::kPoisoned) f.retry_at = Instant::never();
   if (f.state != FlowState::kClosing) return;
   f.retry_at = Instant::never();
   f.fire(f.drained ? FlowEvent::kGiveUp : FlowEvent::kClosed);
@@ -229,6 +230,7 @@ void run_handshake_timer(SourceFlow& f, const RoleCtx& ctx) {
       ctx.out->message(FlowLifted{f.id, f.lifted_end});
       break;
     case FlowState::kClosing:
+    case FlowState::kPoisoned:
       ctx.out->message(CloseMarker{f.id});
       ctx.out->message(FlowClose{f.id, f.close_whole_qp});
       break;

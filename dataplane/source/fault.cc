@@ -40,8 +40,9 @@ void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
   const bool outstanding = known && std::max(f.epsn, f.seen_end) > f.fault_psn;
   discard_owned(f, gate, ctx);
   f.reads.clear();
+  // An unanswered CLOSE is repeated all the same: the far side waits for its marker (seed 74698).
+  if (f.state != FlowState::kClosing) f.retry_at = Instant::never();
   f.fire(FlowEvent::kFault);
-  f.retry_at = Instant::never();
   if (outstanding) {
     give_fault_nak(f, ctx);
   } else {

@@ -2,6 +2,8 @@
 // (PROTOCOL 3).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/tags/pair_rig.h"
 
 namespace matchrdma::tags {
@@ -224,6 +226,27 @@ TEST(Tags, C4_RegisteredResetIsANewGeneration) {
   rig.b.lan.clear();
   rig.run(Duration::millis(1));
   EXPECT_EQ(psns(rig.b.lan).back(), 7000u);
+}
+
+TEST(Tags, C4_FaultDuringACloseStillAnswersTheClose) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.carry_ab();
+  Ends again;
+  again.start_a = 7000;
+  ASSERT_TRUE(rig.register_at_a(rig.registration(again)));
+  const auto close = newest<FlowClose>(rig.a.wan);
+  ASSERT_TRUE(close.has_value());
+  const auto marker = std::find_if(rig.a.wan.begin(), rig.a.wan.end(), [](const Left& l) {
+    return !l.packet && std::holds_alternative<CloseMarker>(l.message);
+  });
+  ASSERT_NE(marker, rig.a.wan.end());
+  rig.a.wan.erase(marker);
+  rig.say(rig.a, FlowFault{close->id, kNakRemoteOperation, false, 0, Msn{}});
+  EXPECT_EQ(state_at(rig.a, true), "poisoned");
+  rig.run(Duration::millis(100));
+  EXPECT_EQ(state_at(rig.b, false), "idle");
 }
 
 TEST(Tags, PeerLost_UnacknowledgedTailIsTheSendersAgain) {
