@@ -90,7 +90,9 @@ void send_mark(SourceFlow& f, const RoleCtx& ctx) {
   ++f.mark_seq;
   f.marks[f.mark_seq % f.marks.size()] = {f.mark_seq, ctx.now};
   f.last_mark = ctx.now;
-  ctx.out->message(SentMark{f.id, f.mark_seq, f.sent_end, f.confirmed_end, f.ack_echo});
+  // Not beyond epsn: what was discarded with a lost peer is the sender's, and nobody waits for it (seed 85034).
+  const Seq highest_end = std::min(f.sent_end, f.epsn);
+  ctx.out->message(SentMark{f.id, f.mark_seq, highest_end, f.confirmed_end, f.ack_echo});
 }
 
 void note_receiver_credits(SourceFlow& f, const CustodyAck& a) {

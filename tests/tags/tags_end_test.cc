@@ -270,6 +270,21 @@ TEST(Tags, PeerLost_UnacknowledgedTailIsTheSendersAgain) {
   EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{100, 101, 102}));
 }
 
+TEST(Tags, PeerLost_NobodyWaitsForTheDiscardedTail) {
+  RigOptions o;
+  o.completion = Completion::kEndToEnd;
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_part(op::kRcWriteFirst, 100, true));
+  rig.from_a(write_part(op::kRcWriteLast, 101, true));
+  lose(rig.a.wan, 101);
+  rig.wait(Duration::millis(250));  // 101 was sent, is discarded, and its sender never comes back
+  rig.run(Duration::millis(30));
+  rig.from_b(answer(100, 1));
+  rig.run(Duration::millis(30));
+  EXPECT_FALSE(rig.b.shard.busy());
+}
+
 TEST(Tags, PeerLost_FlowThatOwesNothingPasses) {
   RigOptions o;
   o.completion = Completion::kEndToEnd;
