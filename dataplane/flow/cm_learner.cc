@@ -13,12 +13,19 @@ bool CmLearner::is_for(const Request& r, const Frame& f, uint32_t id, bool from_
 std::optional<Registration> CmLearner::on_mad(const CmMad& mad, const Frame& f, bool from_lan, Instant now) {
   std::erase_if(pending_, [&](const Request& r) { return r.at + kPatience < now; });
   if (mad.attribute == CmMad::kReq) {
-    // A repeated REQ, or another attempt under the same id: the newest counts.
-    std::erase_if(pending_, [&](const Request& r) { return is_for(r, f, mad.local_id, true); });
+    const auto same = std::find_if(pending_.begin(), pending_.end(),
+                                   [&](const Request& r) { return is_for(r, f, mad.local_id, true); });
+    if (same != pending_.end()) {
+      // A repeated REQ says the same again. One that says otherwise under the same id: nobody can tell which of
+      // them a REP answers.
+      same->contested =
+          same->contested || same->mad.qpn != mad.qpn || same->mad.starting_psn != mad.starting_psn;
+      return std::nullopt;
+    }
     if (!mad.reliable_connected) return std::nullopt;
     if (pending_.size() == kPending) pending_.erase(pending_.begin());
     pending_.push_back(
-        {f.source(), f.destination(), f.vlan_id(0), f.vlan_id(1), mad.local_id, from_lan, mad, now});
+        {f.source(), f.destination(), f.vlan_id(0), f.vlan_id(1), mad.local_id, from_lan, false, mad, now});
     return std::nullopt;
   }
   if (mad.attribute == CmMad::kRej) {
@@ -29,7 +36,7 @@ std::optional<Registration> CmLearner::on_mad(const CmMad& mad, const Frame& f, 
   const auto request = std::find_if(pending_.begin(), pending_.end(),
                                     [&](const Request& r) { return is_for(r, f, mad.remote_id, false); });
   // Both must have passed here, from opposite sides: only then are both hosts where we think they are.
-  if (request == pending_.end() || request->from_lan == from_lan) return std::nullopt;
+  if (request == pending_.end() || request->from_lan == from_lan || request->contested) return std::nullopt;
   // Each names the PSN that it expects: where the other one begins (IBA 12.7, "Starting PSN"; seen in
   // captures).
   const Registration::End active{request->active, request->mad.qpn, true, mad.starting_psn, 0};

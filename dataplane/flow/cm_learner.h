@@ -29,6 +29,7 @@ class CmLearner {
     uint16_t vlan_outer = 0, vlan_inner = 0;
     uint32_t id = 0;
     bool from_lan = false;
+    bool contested = false;  ///< another REQ came under the same id: worthless until it is forgotten
     CmMad mad;
     Instant at;
   };

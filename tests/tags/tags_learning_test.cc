@@ -114,6 +114,28 @@ TEST(Tags, Cm_RejectedAndUnreliableConnectionsAreNoPairs) {
   EXPECT_TRUE(rig.a.shard.flows().empty());
 }
 
+TEST(Tags, Cm_TwoRequestsUnderOneIdAreNoPair) {
+  PairRig rig(learning());
+  const Ends e;
+  rig.from_a(Mad(CmMad::kReq, 7, 0).req(e.a, e.start_b).spec());
+  rig.from_a(Mad(CmMad::kReq, 7, 0).req(e.a, e.start_b).spec());  // a repeat
+  rig.from_a(Mad(CmMad::kReq, 7, 0).req(Qpn{0x33}, e.start_b).spec());
+  rig.carry();
+  rig.from_b(Mad(CmMad::kRep, 9, 7).rep(e.b, e.start_a).spec());
+  rig.from_b(Mad(CmMad::kRep, 9, 7).rep(e.b, e.start_a).spec());
+  rig.run(Duration::millis(20));
+  EXPECT_TRUE(rig.a.shard.flows().empty());
+  EXPECT_TRUE(rig.b.shard.flows().empty());
+}
+
+TEST(Tags, Cm_RepeatedRequestIsOneRequest) {
+  PairRig rig(learning());
+  const Ends e;
+  rig.from_a(Mad(CmMad::kReq, 7, 0).req(e.a, e.start_b).spec());
+  connect_by_cm(rig, e, 7);
+  EXPECT_EQ(rig.a.shard.flows().size(), 2u);
+}
+
 TEST(Tags, C4_CmNamesTheQpWithAnotherPeer) {
   PairRig rig(learning());
   Ends e;
