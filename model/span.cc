@@ -21,7 +21,9 @@ void flip_bits(MutableBytes bytes, Prng& prng, uint32_t from) {
 PacketRef clone_packet(const PacketRef& p, PacketPool& pool) {
   if (!p) return {};
   PacketRef copy = pool.alloc(p->size);
-  if (copy && p->size > 0) std::memcpy(copy->data, p->data, p->size);
+  if (!copy) return copy;
+  if (p->size > 0) std::memcpy(copy->data, p->data, p->size);
+  copy->tag = p->tag;
   return copy;
 }
 

@@ -11,6 +11,7 @@ bool make_writable(PacketRef& p, PacketPool& pool) {
   PacketRef copy = pool.alloc(p->size);
   if (!copy) return false;
   std::memcpy(copy->data, p->data, p->size);
+  copy->tag = p->tag;
   p = std::move(copy);
   return true;
 }

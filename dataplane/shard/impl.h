@@ -62,6 +62,7 @@ struct Shard::Impl {
   void pass(Side from, const Frame& f, PacketRef packet, const RoleCtx& ctx);
 
   // source_stage.cc: requests from the LAN, answers from the span.
+  void pass_or_keep(SourceFlow& f, const Frame& req, PacketRef packet, const RoleCtx& ctx);
   void source_request(SourceFlow& f, const Frame& req, PacketRef packet, const RoleCtx& ctx);
   void source_answer(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx);
   void source_answer_active(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx);
@@ -102,6 +103,7 @@ struct Shard::Impl {
   bool learn(const Registration& reg, bool local_a, LearnedBy by, const RoleCtx& ctx);
   FlowIndex learn_flow(const Registration& reg, bool from_a, bool source_here, LearnedBy by, Instant now);
   static void vouch(FlowRecord& r, const Registration::End& from, LearnedBy by);
+  static std::optional<FlowView> view(const FlowRecord& r);
   FlowIndex find_flow(const Registration& reg, bool from_a) const;
   void open_started(const Registration& reg, const RoleCtx& ctx);
   void unlearn(const Registration& reg, const RoleCtx& ctx);

@@ -199,25 +199,29 @@ uint64_t Shard::owned_packets() const {
 
 std::vector<Correlation::Report> Shard::unpaired() const { return impl_->correlation.report(); }
 
-std::vector<FlowView> Shard::flows() const {
+std::optional<FlowView> Shard::Impl::view(const FlowRecord& r) {
   static constexpr const char* kDest[] = {"idle", "opened", "tracking", "active", "closing", "poisoned"};
-  std::vector<FlowView> out;
-  for (const FlowRecord& r : impl_->records) {
-    FlowView v;
-    if (r.source) {
-      const SourceFlow& f = *r.source;
-      v = {f.key,       f.sender_qpn, true,   state_name(f.state), f.activated,
-           r.by,        f.base,       f.epsn, f.confirmed_end,     f.window.size(),
-           f.gap.size()};
-    } else if (r.destination) {
-      const DestinationFlow& f = *r.destination;
-      v = {f.key,      f.sender_qpn, false, kDest[static_cast<size_t>(f.state)], false, r.by, f.base,
-           f.expected, f.acked_end,  0};
-    } else {
-      continue;
-    }
-    out.push_back(v);
+  if (r.source) {
+    const SourceFlow& f = *r.source;
+    return FlowView{f.key,       f.sender_qpn, true,   state_name(f.state), f.activated,
+                    r.by,        f.base,       f.epsn, f.confirmed_end,     f.window.size(),
+                    f.gap.size()};
   }
+  if (!r.destination) return std::nullopt;
+  const DestinationFlow& f = *r.destination;
+  return FlowView{f.key,      f.sender_qpn, false, kDest[static_cast<size_t>(f.state)], false, r.by, f.base,
+                  f.expected, f.acked_end,  0};
+}
+
+std::optional<FlowView> Shard::flow(const FlowKey& key) const {
+  const FlowRecord* r = impl_->record(impl_->table.find(key));
+  return r == nullptr ? std::nullopt : Impl::view(*r);
+}
+
+std::vector<FlowView> Shard::flows() const {
+  std::vector<FlowView> out;
+  for (const FlowRecord& r : impl_->records)
+    if (const auto v = Impl::view(r)) out.push_back(*v);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // One core's worth of proxy: flows, custody, gates, timers. Pure: no clock, socket, thread, file or DPDK.
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "dataplane/flow/correlation.h"
@@ -64,6 +65,8 @@ class Shard {
   /// false.
   bool busy() const;
   const Counters& counters() const;
+  /// One flow.
+  std::optional<FlowView> flow(const FlowKey& key) const;
   /// Flows in table order.
   std::vector<FlowView> flows() const;
   /// Flows that the learners watch without knowing their partner, and why; in order of birth.
