@@ -154,7 +154,7 @@ bool Shard::Impl::ended(const Registration& reg, const RoleCtx& ctx) {
     if (r == nullptr || !r->source) continue;
     SourceFlow& f = *r->source;
     if (f.completion != Completion::kTransparent) {
-      f.completion = Completion::kTransparent;  // what still comes passes
+      f.completion = Completion::kTransparent;  // what still comes is not ours
       end_for_good(f, gate, ctx);
       touch(f.index);
     }

@@ -47,10 +47,21 @@ void Shard::Impl::open(SourceFlow& f, const RoleCtx& ctx) {
   touch(f.index);
 }
 
+// While an old life is being ended the far proxy drops what still comes of it, and cannot tell it from the next
+// one. A QP that is nobody's any more does not wait for a peer that is gone.
+void Shard::Impl::pass_or_keep(SourceFlow& f, const Frame& req, PacketRef packet, const RoleCtx& ctx) {
+  const bool peer_ends_it = ctx.peer_up || f.completion != Completion::kTransparent;
+  if (f.state == FlowState::kClosing && f.closing_keeps && peer_ends_it) {
+    keep_until_closed(f, std::move(packet), ctx);
+  } else {
+    forward_outside(req, Cause::kForward, std::move(packet), ctx);
+  }
+}
+
 void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef packet, const RoleCtx& ctx) {
   if (f.completion == Completion::kTransparent || f.state == FlowState::kTransparent) {
     n.reasons.add(Reason::kTransparentPolicy);
-    forward_outside(req, Cause::kForward, std::move(packet), ctx);
+    pass_or_keep(f, req, std::move(packet), ctx);
     return;
   }
   if (f.inferred && other_port(f, req)) {
@@ -59,7 +70,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
       if (!f.draining) drain(f);
     } else {
       retire(f, ctx);
-      forward_outside(req, Cause::kForward, std::move(packet), ctx);
+      pass_or_keep(f, req, std::move(packet), ctx);
       return;
     }
   }
@@ -79,11 +90,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
       forward_outside(req, Cause::kBarrier, std::move(packet), ctx);
       return;
     case FlowState::kClosing:
-      if (f.closing_keeps) {
-        keep_until_closed(f, std::move(packet), ctx);
-      } else {
-        forward_outside(req, Cause::kForward, std::move(packet), ctx);
-      }
+      pass_or_keep(f, req, std::move(packet), ctx);
       return;
     case FlowState::kDoubted:
       n.reasons.add(Reason::kDoubted);
@@ -129,7 +136,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
     case Accepted::kNewGeneration:
       if (f.inferred) {
         retire(f, ctx);  // nothing says that the new life has the same partner (C6)
-        forward_outside(view, Cause::kForward, std::move(packet), ctx);
+        pass_or_keep(f, view, std::move(packet), ctx);
         return;
       }
       new_generation(f, true, gate, ctx);
@@ -158,7 +165,9 @@ void Shard::Impl::source_answer(SourceFlow& f, const Frame& answer, PacketRef pa
     default:
       break;
   }
-  if (f.state == FlowState::kClosing && f.closing_keeps) {
+  // Of a QP that is nobody's any more they may speak to its next life.
+  const bool next_life = f.completion == Completion::kTransparent;
+  if (f.state == FlowState::kClosing && f.closing_keeps && !next_life) {
     n.reasons.add(Reason::kClosing);
     return;
   }

@@ -171,7 +171,8 @@ void new_generation(SourceFlow& f, bool whole_qp, Gate& gate, const RoleCtx& ctx
 void end_for_good(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
   f.reads.clear();
   if (f.state == FlowState::kPaired || f.state == FlowState::kTransparent) return;
-  f.closing_keeps = f.close_whole_qp = false;
+  f.closing_keeps = true;
+  f.close_whole_qp = false;
   begin_close(f, FlowEvent::kNewGeneration, gate, ctx);
 }
 

@@ -33,7 +33,7 @@ void on_closed(SourceFlow& f, const RoleCtx& ctx);
 void run_handshake_timer(SourceFlow& f, const RoleCtx& ctx);
 /// The peer was lost or came back without its state: base is forgotten, what comes passes meanwhile.
 void start_over(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
-/// The host has fenced its QP: what is owned is destroyed at both ends.
+/// The host has fenced its QP, or it has another partner now: what is owned is destroyed at both ends.
 void end_for_good(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
 /// The sender is acknowledged by another path: what is owned is dropped, the flow becomes transparent.
 void leave_alone(SourceFlow& f, Gate& gate, const RoleCtx& ctx);

@@ -278,6 +278,21 @@ TEST(Tags, C6_OtherPortEndsAnInferredPair) {
   EXPECT_TRUE(rig.b.shard.flows().empty());
 }
 
+// The far proxy drops what comes while it ends the old life: the next one waits here meanwhile (C4).
+TEST(Tags, C6_NextLifeOfAnInferredPairIsKeptUntilTheOldOneHasEnded) {
+  PairRig rig(learning());
+  Ends e = hashed();
+  talk(rig, e, 18, 100);
+  ASSERT_GT(pseudo_acks(rig), 0u);
+  rig.run(Duration::millis(100));
+  rig.b.lan.clear();
+  e.port = 0xdead;
+  for (uint32_t psn = 7000; psn < 7003; ++psn) rig.from_a(write_only(psn), e);
+  EXPECT_TRUE(psns(rig.a.wan).empty());
+  rig.run(Duration::millis(100));
+  EXPECT_EQ(psns(rig.b.lan), (Psns{7000, 7001, 7002}));
+}
+
 TEST(Tags, C6_OldUnknownPacketEndsAnInferredPair) {
   PairRig rig(learning());
   const Ends e = hashed();
