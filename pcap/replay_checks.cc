@@ -123,15 +123,33 @@ void ReplayChecks::request_left(const PacketView& v, Cause cause) {
   f.any_out = true;
 }
 
+// Judged only where the capture leaves no doubt who the partner is.
 void ReplayChecks::aeth_of_ours(const PacketView& v) {
   if (v.stream < 0) return;
-  const int stream = flows_.streams()[static_cast<size_t>(v.stream)].partner;
+  const int stream = flows_.sure_partner(v.stream);
   if (stream < 0) return;
   const Seq psn = unwrap24(v.frame().psn().v, flow(stream).in_near);
+  const bool entered = psn <= flow(stream).in_reach;
+  if (v.positive_ack() && !entered && !owned_in_an_earlier_life(v.stream, v.frame().psn())) {
+    ++report_.aeth_not_owned;
+    return;
+  }
   const auto fence = fence_.first_unanswered(stream);
   // A fault may stand at the READ's own next response (PROTOCOL 4, poisoning).
-  if (fence && psn >= *fence && v.frame().aeth_syndrome() != kNakRemoteOperation) ++report_.aeth_above_fence;
-  if (v.positive_ack() && psn > flow(stream).in_reach) ++report_.aeth_not_owned;
+  if (entered && fence && psn >= *fence && v.frame().aeth_syndrome() != kNakRemoteOperation)
+    ++report_.aeth_above_fence;
+}
+
+// The proxies end an old life later than the capture does.
+bool ReplayChecks::owned_in_an_earlier_life(int stream, Psn psn) const {
+  const auto before = [this](int i) { return flows_.streams()[static_cast<size_t>(i)].previous_life; };
+  for (int i = before(stream); i >= 0; i = before(i)) {
+    const int requests = flows_.sure_partner(i);
+    if (requests < 0) return true;  // nobody can say
+    const Flow& f = state_[static_cast<size_t>(requests)];
+    if (unwrap24(psn.v, f.in_near) <= f.in_reach) return true;
+  }
+  return false;
 }
 
 void ReplayChecks::trim(Flow& f) {
@@ -141,6 +159,7 @@ void ReplayChecks::trim(Flow& f) {
     const bool done = front.value.out && front.seq < keep;
     if (!done && f.requests.size() <= kRemembered) return;
     if (!done && front.value.out && front.seq >= f.answered_end) ++f.unanswered_forgotten;
+    if (!front.value.out && front.value.lost_on_span) ++f.gone_forgotten;
     f.forgotten = front.seq + 1;
     f.requests.pop_front();
   }
@@ -149,11 +168,21 @@ void ReplayChecks::trim(Flow& f) {
 uint64_t ReplayChecks::unanswered() const {
   uint64_t n = 0;
   for (size_t i = 0; i < state_.size(); ++i) {
-    if (flows_.streams()[i].partner < 0) continue;
+    if (flows_.sure_partner(static_cast<int>(i)) < 0) continue;
     const Flow& f = state_[i];
     n += f.unanswered_forgotten;
     for (size_t k = 0; k < f.requests.size(); ++k)
       if (f.requests[k].value.out && f.requests[k].seq >= f.answered_end) ++n;
+  }
+  return n;
+}
+
+uint64_t ReplayChecks::gone_on_span() const {
+  uint64_t n = 0;
+  for (const Flow& f : state_) {
+    n += f.gone_forgotten;
+    for (size_t k = 0; k < f.requests.size(); ++k)
+      if (!f.requests[k].value.out && f.requests[k].value.lost_on_span) ++n;
   }
   return n;
 }
@@ -163,6 +192,7 @@ DeliveryReport ReplayChecks::report() const {
   r.requests_in = in_;
   r.requests_out = out_;
   r.lost = in_ - out_;
+  r.gone_on_span = gone_on_span();
   for (size_t i = 0; i < copies_.size(); ++i)
     if (copies_[i] != 0) r.copies[cause_key(static_cast<Cause>(i))] = copies_[i];
   // Copies made by the span itself make the sums differ without harm; fewer out than in is told by the counts.

@@ -31,6 +31,9 @@ class ReplayChecks {
   uint64_t responses_lost() const { return responses_lost_; }
   /// Delivered requests that the recording never answers.
   uint64_t unanswered() const;
+  /// Of the missing ones: those that the span lost. Nobody had them in custody, and a recording does not
+  /// repeat.
+  uint64_t gone_on_span() const;
   const ReplayFence& fence() const { return fence_; }
   DeliveryReport report() const;
 
@@ -52,7 +55,7 @@ class ReplayChecks {
     Seq forgotten = 0;     ///< requests below are complete and not remembered
     Seq answered_end = 0;  ///< the recording's answers cover everything below
     SeqWindow<Request> requests;
-    uint64_t unanswered_forgotten = 0;
+    uint64_t unanswered_forgotten = 0, gone_forgotten = 0;
   };
   static constexpr size_t kRemembered = 1 << 17;
   static constexpr Seq kSlack = 4096;
@@ -62,6 +65,7 @@ class ReplayChecks {
   void answer_entered(const PacketView& v);
   void request_left(const PacketView& v, Cause cause);
   void aeth_of_ours(const PacketView& v);
+  bool owned_in_an_earlier_life(int stream, Psn psn) const;
   void trim(Flow& f);
 
   const TraceFlows& flows_;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "pcap/replay_lives.h"
+
 namespace matchrdma {
 
 ReplayFeed::ReplayFeed(CaptureReader reader, const TraceFlows& flows, Causality& causality, ReplayHosts& hosts,
@@ -17,16 +19,7 @@ ReplayFeed::ReplayFeed(CaptureReader reader, const TraceFlows& flows, Causality&
 
 void ReplayFeed::advance() {
   reader_.next(next_);
-  if (done()) return;
-  if (!last_.is_never()) {
-    if (next_.time < last_) ++backwards_;
-    if (next_.time - last_ > kLongestPause) {
-      skipped_ = skipped_ + (next_.time - last_ - kLongestPause);
-      ++shortened_;
-    }
-  }
-  last_ = last_.is_never() ? next_.time : later(last_, next_.time);
-  next_.time = next_.time - skipped_;
+  if (!done()) next_.time = *clock_.steady(next_);  // the first pass would have refused it
 }
 
 Instant ReplayFeed::horizon() {
@@ -49,6 +42,8 @@ void ReplayFeed::read_one(Instant now) {
   FedPacket p;
   p.packet = pool_.copy(next_.data);
   p.view = PacketView::of(p.packet->bytes(), flows_, flows_.bad_icrc(next_.index));
+  p.view.stream = flows_.stream_at(p.view.parsed, next_.index);
+  ReplayLives::mark(*p.packet, p.view.stream);
   p.captured = next_.time;
   p.index = next_.index;
   const TraceSites::Place where = place(p.view, p.packet->bytes());

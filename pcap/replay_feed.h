@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/packet_arena.h"
-#include "pcap/capture_reader.h"
+#include "pcap/capture_clock.h"
 #include "pcap/replay_hosts.h"
 
 namespace matchrdma {
@@ -23,11 +23,7 @@ class ReplayFeed {
   void read_one(Instant now);
   bool done() const { return reader_.status() != ReadStatus::kPacket; }
   uint64_t packets_read() const { return read_; }
-  /// Pauses of the recording that were cut to kLongestPause, and packets whose time goes back.
-  uint64_t shortened() const { return shortened_; }
-  uint64_t backwards() const { return backwards_; }
-  /// Everything idle has been forgotten by then, and one wrong time stamp must not cost days of timers.
-  static constexpr Duration kLongestPause = Duration::seconds(2 * 3600);
+  const CaptureClock& clock() const { return clock_; }
 
  private:
   void advance();
@@ -43,9 +39,8 @@ class ReplayFeed {
   model::PacketArena& pool_;
   CapturedPacket next_;
   std::vector<std::optional<TraceSites::Place>> places_;  ///< per stream, once known
-  uint64_t read_ = 0, shortened_ = 0, backwards_ = 0;
-  Instant last_ = Instant::never();  ///< as captured
-  Duration skipped_{};
+  uint64_t read_ = 0;
+  CaptureClock clock_;
 };
 
 }  // namespace matchrdma

@@ -3,18 +3,34 @@
 
 namespace matchrdma {
 
+namespace {
+
+ReplayResult::Learned learned_of(const FlowView& v) {
+  ReplayResult::Learned l;
+  l.by = learned_by_key(v.learned_by);
+  l.state = v.state;
+  l.sender_qpn = v.sender_qpn;
+  if (!v.activated) l.why_not = "paired, but the capture ended before the proxies could answer for it";
+  return l;
+}
+
+}  // namespace
+
+// The QP begins to live anew: what the proxies say of it from now on is no word about the life before.
+void ReplayWorld::remember_life(int stream) {
+  const FlowKey& key = flows_.streams()[static_cast<size_t>(stream)].key;
+  for (const auto& n : nodes_)
+    if (const auto v = n->shard.flow(key); v && v->source) ended_[stream] = learned_of(*v);
+}
+
 // What the proxy at the sender's site knows of every stream.
 void ReplayWorld::report_learned(ReplayResult& r) const {
   r.learned.assign(flows_.streams().size(), {});
-  const auto stream = [this](const FlowKey& key) { return static_cast<size_t>(flows_.stream_of(key)); };
+  for (const auto& [stream, learned] : ended_) r.learned[static_cast<size_t>(stream)] = learned;
+  const auto stream = [this](const FlowKey& key) { return static_cast<size_t>(lives_.living(key)); };
   for (const auto& n : nodes_) {
-    for (const FlowView& v : n->shard.flows()) {
-      if (!v.source || flows_.stream_of(v.key) < 0) continue;
-      ReplayResult::Learned& l = r.learned[stream(v.key)];
-      l.by = learned_by_key(v.learned_by);
-      l.state = v.state;
-      if (!v.activated) l.why_not = "paired, but the capture ended before the proxies could answer for it";
-    }
+    for (const FlowView& v : n->shard.flows())
+      if (v.source && flows_.stream_of(v.key) >= 0) r.learned[stream(v.key)] = learned_of(v);
   }
   for (const auto& n : nodes_) {
     for (const Correlation::Report& u : n->shard.unpaired()) {
@@ -26,18 +42,36 @@ void ReplayWorld::report_learned(ReplayResult& r) const {
 
 // What the figures alone would not explain.
 void ReplayWorld::warn(ReplayResult& r) const {
-  const auto say = [&r](uint64_t n, const std::string& text) {
-    if (n != 0) r.warnings.push_back(std::to_string(n) + " " + text);
+  const auto say = [&r](uint64_t n, const std::string& one, const std::string& many) {
+    if (n != 0) r.warnings.push_back(std::to_string(n) + " " + (n == 1 ? one : many));
   };
   for (const auto& n : nodes_)
-    for (const FlowView& v : n->shard.flows()) r.behind_gap += v.behind_gap;
-  if (r.delivery.lost != 0)
-    say(r.behind_gap + r.proxy[0].reasons[Reason::kLanGapFull] + r.proxy[1].reasons[Reason::kLanGapFull],
-        "requests stand behind one that the recording lacks: a real sender would send it again, a recording "
-        "cannot, and the proxy waits for it");
-  say(feed_.backwards(),
-      "packets are captured earlier than the packet before them: their times are not to be trusted");
-  say(feed_.shortened(), "pauses of the recording were longer than two hours and were cut to that");
+    for (const FlowView& v : n->shard.flows()) {
+      const int stream = lives_.living(v.key);
+      // Of a QP used anew they may be the packets of its next life.
+      if (stream >= 0 && !flows_.streams()[static_cast<size_t>(stream)].reused) r.behind_gap += v.behind_gap;
+    }
+  if (r.delivery.lost != 0) {
+    const std::string why =
+        " behind one that the recording lacks: a real sender would send it again, a recording cannot, and the "
+        "proxy waits for it";
+    say(r.behind_gap, "request stands" + why, "requests stand" + why);
+  }
+  const std::string earlier = " captured earlier than the packet before";
+  say(feed_.clock().backwards(), "packet is" + earlier + " it: its time is not to be trusted",
+      "packets are" + earlier + " them: their times are not to be trusted");
+  const std::string cut =
+      " longer than " + std::to_string(CaptureClock::kLongestPause.ns / 1'000'000'000) + " s and cut to that";
+  say(feed_.clock().shortened(), "pause of the recording was" + cut, "pauses of the recording were" + cut);
+  const std::string whole =
+      " cut short by the capture: proxies cannot act on that, and no queue pair is named for sure; capture "
+      "whole "
+      "packets (tcpdump -s 0)";
+  say(flows_.counts().truncated, "packet is" + whole, "packets are" + whole);
+  constexpr size_t kTold = 5;
+  for (size_t i = 0; i < refused_.size() && i < kTold; ++i) r.warnings.push_back(refused_[i]);
+  if (refused_.size() > kTold)
+    r.warnings.push_back(std::to_string(refused_.size() - kTold) + " more pairs were not registered");
 }
 
 void ReplayWorld::report(ReplayResult& r) const {

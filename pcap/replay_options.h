@@ -48,6 +48,7 @@ struct Percentiles {
 
 struct DeliveryReport {
   uint64_t requests_in = 0, requests_out = 0, lost = 0;
+  uint64_t gone_on_span = 0;  ///< of the lost: on the span, before a proxy answered for them
   bool in_order = true, bytes_identical = true;
   std::map<std::string, uint64_t> copies;  ///< further copies of requests, by cause
   uint64_t read_copies_in = 0, read_copies_out = 0;
@@ -57,6 +58,8 @@ struct DeliveryReport {
   uint64_t unknown_out = 0;         ///< requests that left and never entered: must be 0
   uint64_t aeth_above_fence = 0;    ///< ACKs or NAKs of ours at or above an unanswered READ: must be 0
   uint64_t aeth_not_owned = 0;      ///< ACKs of ours for PSNs that never entered: must be 0
+  /// Something happened that a proxy must never do.
+  bool broken() const { return bad_icrc_out + unknown_out + aeth_above_fence + aeth_not_owned != 0; }
 };
 
 struct SpanReport {
@@ -78,9 +81,10 @@ struct ReplayResult {
   TraceCounts trace;
   /// How the proxies came to know a stream.
   struct Learned {
-    std::string by = "none";  ///< a key of LearnedBy
-    std::string state;        ///< of its flow at the source, at the end; empty: not known
-    std::string why_not;      ///< for people: why it was not paired, or not activated
+    std::string by = "none";        ///< a key of LearnedBy
+    std::optional<Qpn> sender_qpn;  ///< that they paired it with
+    std::string state;              ///< of its flow at the source, at the end; empty: not known
+    std::string why_not;            ///< for people: why it was not paired, or not activated
   };
   std::vector<Learned> learned;  ///< per stream
   std::vector<std::string> warnings;
@@ -90,7 +94,7 @@ struct ReplayResult {
   Percentiles by_receiver, by_proxy;  ///< parts of with_proxy: whose ACK it was
   SpanReport span;
   std::vector<HostReport> hosts;
-  uint64_t behind_gap = 0;  ///< requests kept behind one that the recording lacks
+  uint64_t behind_gap = 0;  ///< requests still kept behind one that the recording lacks
   uint64_t unanswered_requests = 0;
   uint64_t released_without_cause = 0;
   uint64_t packets_fed = 0;

@@ -77,7 +77,7 @@ void expect_second_life_arrives(uint32_t start) {
   c.pause(2);
   live(c, start, 128);
   const Replayed r = replay_of(c);
-  EXPECT_EQ(learned(r.result), (std::vector<std::string>{"none", "none"}));
+  EXPECT_EQ(learned(r.result), (std::vector<std::string>{"none", "none", "none", "none"}));
   EXPECT_EQ(r.result.released_without_cause, 0u);
   expect_sound(r.result.delivery);
   EXPECT_TRUE(r.arrived == r.sent);

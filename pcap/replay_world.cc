@@ -28,6 +28,7 @@ ReplayWorld::Node::Node(const ShardConfig& config, PacketPool& pool, uint64_t se
 ReplayWorld::ReplayWorld(const ReplayOptions& options, const TraceFlows& flows, CaptureReader reader)
     : options_(options),
       flows_(flows),
+      lives_(flows),
       causality_(flows),
       hosts_(flows, causality_),
       feed_(std::move(reader), flows, causality_, hosts_, pool_),
@@ -108,18 +109,24 @@ Result<void> ReplayWorld::join() {
 
 Result<void> ReplayWorld::register_flows() {
   const std::vector<Registration> all = flows_.registrations(options_.completion);
+  std::vector<Registration> taken;
   Node& a = *nodes_[0];
   for (const Registration& reg : all) {
     a.out.clear();
     const bool local_a = flows_.sites().site_of(reg.a.ip, reg.b.ip) == 0;
-    if (!a.shard.register_qp(reg, local_a, now_, a.out))
-      return Error{"proxy A refused to register QP " + std::to_string(reg.a.qpn.v) + " with QP " +
-                   std::to_string(reg.b.qpn.v) +
-                   ": its flow table is full or the trace contradicts itself; replay with "
-                   "--register=off"};
-    dispatch(0);
+    const uint64_t full = a.shard.counters().reasons[Reason::kFlowLimit];
+    if (a.shard.register_qp(reg, local_a, now_, a.out)) {
+      taken.push_back(reg);
+      dispatch(0);
+      continue;
+    }
+    refused_.push_back("QP " + std::to_string(reg.a.qpn.v) + " with QP " + std::to_string(reg.b.qpn.v) +
+                       " was not registered: " +
+                       (a.shard.counters().reasons[Reason::kFlowLimit] != full
+                            ? "the flow table of proxy A is full"
+                            : "one of them has another partner already, or both are the same"));
   }
-  return wait_registered(all);
+  return wait_registered(taken);
 }
 
 Result<void> ReplayWorld::wait_registered(const std::vector<Registration>& all) {
@@ -185,6 +192,7 @@ void ReplayWorld::take_host_packet(Site site, Instant t) {
   FedPacket p = hosts_.pop(site, t);
   ++fed_;
   last_progress_ = now_;
+  for (const int over : lives_.entered(p.view.stream)) remember_life(over);
   checks_.entered(p.view);
   latency_.entered(p.view, p.captured, p.entry);
   n.burst.push_back({Side::kLan, std::move(p.packet)});
@@ -241,7 +249,7 @@ void ReplayWorld::dispatch(Site site) {
 
 void ReplayWorld::to_lan(Site site, OutItem& item) {
   const Instant at = nodes_[static_cast<size_t>(site)]->now;
-  const PacketView v = PacketView::of(item.packet->bytes(), flows_);
+  const PacketView v = lives_.view(*item.packet);
   if (is_progress(item.cause)) last_progress_ = now_;
   latency_.left(v, item.cause, at);
   checks_.left(v, item.cause);
@@ -259,7 +267,7 @@ void ReplayWorld::to_wan(Site site, PacketRef p) {
     return;
   }
   const PacketRef kept = p.share();
-  if (!wan_.send_packet(site, std::move(p), at)) checks_.lost_on_span(PacketView::of(kept->bytes(), flows_));
+  if (!wan_.send_packet(site, std::move(p), at)) checks_.lost_on_span(lives_.view(*kept));
 }
 
 void ReplayWorld::write(std::unique_ptr<CaptureWriter>& writer, const PacketRef& p, Instant now) {

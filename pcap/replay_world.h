@@ -10,6 +10,7 @@
 #include "pcap/replay_control.h"
 #include "pcap/replay_feed.h"
 #include "pcap/replay_latency.h"
+#include "pcap/replay_lives.h"
 #include "pcap/replay_options.h"
 #include "pcap/replay_wan.h"
 
@@ -51,6 +52,7 @@ class ReplayWorld {
   void step(Instant t);
   void gather(Site site, Instant t);
   void take_host_packet(Site site, Instant t);
+  void remember_life(int stream);
   bool take_wan_item(Site site, WanQueue& queue);
   static void prefetch(const WanQueue& queue);
   void run_node(Site site);
@@ -65,6 +67,7 @@ class ReplayWorld {
   const ReplayOptions& options_;
   const TraceFlows& flows_;
   model::PacketArena pool_;
+  ReplayLives lives_;
   Causality causality_;
   ReplayHosts hosts_;
   ReplayFeed feed_;
@@ -75,6 +78,8 @@ class ReplayWorld {
   std::array<std::unique_ptr<CaptureWriter>, 2> lan_writers_;
   std::unique_ptr<CaptureWriter> wan_writer_;
   std::string write_error_;
+  std::map<int, ReplayResult::Learned> ended_;  ///< what was known of lives that are over, by stream
+  std::vector<std::string> refused_;            ///< pairs that proxy A would not register, and why
   Instant now_{}, first_entry_{}, last_progress_{};
   uint64_t fed_ = 0;
 };

@@ -33,15 +33,62 @@ int TraceFlows::stream_of(const FlowKey& key) const {
   return it == index_.end() ? -1 : it->second;
 }
 
-int TraceFlows::stream_for(const Frame& f) {
-  const auto [it, fresh] = index_.try_emplace(FlowKey::of(f, 0), static_cast<int>(streams_.size()));
-  if (fresh) {
-    TraceStream s;
-    s.key = it->first;
-    s.transport = f.info().transport;
-    streams_.push_back(s);
+int TraceFlows::stream_at(const ParseResult& p, uint64_t index) const {
+  int i = stream_of(p);
+  while (i >= 0 && streams_[static_cast<size_t>(i)].first_index > index) {
+    const int before = streams_[static_cast<size_t>(i)].previous_life;
+    if (before < 0) break;
+    i = before;
   }
-  return it->second;
+  return i;
+}
+
+int TraceFlows::new_stream(const FlowKey& key, Transport transport, uint64_t index) {
+  TraceStream s;
+  s.key = key;
+  s.transport = transport;
+  s.first_index = index;
+  streams_.push_back(s);
+  lives_.emplace_back();
+  return static_cast<int>(streams_.size()) - 1;
+}
+
+int TraceFlows::stream_for(const Frame& f, uint64_t index, Instant time, TracePairing& pairing) {
+  const FlowKey key = FlowKey::of(f, 0);
+  const auto known = index_.find(key);
+  if (known == index_.end()) {
+    reborn_.erase(key);
+    return index_.emplace(key, new_stream(key, f.info().transport, index)).first->second;
+  }
+  const int old = known->second;
+  const TraceStream& before = streams_[static_cast<size_t>(old)];
+  if (before.transport != Transport::kRc || before.life + 1 == kMostLives) return old;
+  if (reborn_.erase(key) == 0 && !lives_[static_cast<size_t>(old)].is_another(before, f, time)) return old;
+  const int life = before.life + 1;
+  const int fresh = known->second = new_stream(key, before.transport, index);
+  for (const int i : {old, fresh}) streams_[static_cast<size_t>(i)].reused = true;
+  streams_[static_cast<size_t>(fresh)].life = life;
+  streams_[static_cast<size_t>(fresh)].previous_life = old;
+  pairing.ended(old);
+  return fresh;
+}
+
+// What one sound packet tells.
+void TraceFlows::learn(const CapturedPacket& packet, const Frame& f, Instant time, TracePairing& pairing) {
+  const int stream = stream_for(f, packet.index, time, pairing);
+  const auto at = static_cast<size_t>(stream);
+  if (f.info().deth) streams_[at].source_qpn = Qpn{load_be24(f.data() + f.ext_offset() + 5)};
+  if (f.info().request) {
+    pairing.request(stream, f, time);
+  } else {
+    pairing.answer(stream, f);
+  }
+  if (f.info().transport == Transport::kRc) lives_[at].note(streams_[at], f, time);
+  const auto mad = parse_cm_mad(f);
+  FlowKey requester, responder;
+  if (!mad || !pairing.cm_mad(*mad, f, packet.index, requester, responder)) return;
+  for (const FlowKey& key : {requester, responder})
+    if (index_.contains(key)) reborn_.insert(key);
 }
 
 Result<TraceFlows> TraceFlows::scan(CaptureReader reader, std::optional<Cidr> site_a,
@@ -50,12 +97,15 @@ Result<TraceFlows> TraceFlows::scan(CaptureReader reader, std::optional<Cidr> si
   TraceCounts& n = t.counts_;
   n.file = reader.name();
   TracePairing pairing(t.streams_);
+  CaptureClock clock;
   CapturedPacket packet;
   while (reader.next(packet) == ReadStatus::kPacket) {
     if (progress) progress(reader.bytes_read());
     ++n.packets;
     t.bad_icrc_.push_back(false);
-    n.first = earlier(n.first, packet.time);
+    const auto time = clock.steady(packet);
+    if (!time) return Error{n.file + ": " + time.error()};
+    n.first = earlier(n.first, *time);
     const ParseResult p = parse_frame(packet.data);
     t.sites_.learn(packet.data, p);
     if (p.kind == ParseKind::kNotRoce) ++n.not_roce;
@@ -68,22 +118,13 @@ Result<TraceFlows> TraceFlows::scan(CaptureReader reader, std::optional<Cidr> si
       t.bad_icrc_.back() = true;
       continue;  // no host acts on it
     }
-    if (!has_stream(p)) continue;
-    const int stream = t.stream_for(p.frame);
-    if (p.frame.info().deth)
-      t.streams_[static_cast<size_t>(stream)].source_qpn =
-          Qpn{load_be24(p.frame.data() + p.frame.ext_offset() + 5)};
-    if (p.frame.info().request) {
-      pairing.request(stream, p.frame, packet.time);
-    } else {
-      pairing.answer(stream, p.frame);
-    }
-    if (const auto mad = parse_cm_mad(p.frame)) pairing.cm_mad(*mad, p.frame);
+    if (has_stream(p)) t.learn(packet, p.frame, *time, pairing);
   }
   if (reader.status() == ReadStatus::kError) return Error{reader.message()};
   n.incomplete = reader.message();
   t.sites_.resolve();
-  pairing.resolve();
+  pairing.resolve(n.truncated == 0);
+  t.lives_ = {};
   return t;
 }
 
@@ -91,7 +132,7 @@ Result<TraceFlows> TraceFlows::scan(CaptureReader reader, std::optional<Cidr> si
 // they refuse until they have found out: such a QP is left transparent.
 bool TraceFlows::can_register(size_t stream) const {
   const TraceStream& s = streams_[stream];
-  return s.partner >= 0 && !s.reused && !streams_[static_cast<size_t>(s.partner)].reused;
+  return s.sure && !s.reused && !streams_[static_cast<size_t>(s.partner)].reused;
 }
 
 std::vector<Registration> TraceFlows::registrations(Completion completion) const {

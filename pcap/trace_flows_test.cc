@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dataplane/wire/source_port.h"
 #include "pcap/test_conversation.h"
 
 namespace matchrdma {
@@ -92,6 +93,37 @@ TEST(TraceFlows, MessageCountsTellPairsApart) {
   const TraceStream& s = stream(t, 0x100, true);
   ASSERT_GE(s.partner, 0) << s.evidence;
   EXPECT_EQ(t.streams()[static_cast<size_t>(s.partner)].key.dst_qpn.v, 0x200u);
+}
+
+// Beyond doubt: derived ports, or a birth far from everybody else's numbers. A port that is only the same on
+// both ways is neither.
+TEST(TraceFlows, OnlyWhatIsBeyondDoubtIsRegistered) {
+  struct Case {
+    const char* name;
+    uint32_t start_x, start_y;
+    uint16_t port_x, port_y;
+    size_t registered;
+  };
+  const uint16_t hash_x = hashed_source_port(Qpn{0x201}, Qpn{0x101}),
+                 hash_y = hashed_source_port(Qpn{0x202}, Qpn{0x102});
+  const Case cases[] = {{"hashed ports", 0, 0, hash_x, hash_y, 2},
+                        {"one hashed port", 0, 0, hash_x, 0xc000, 1},
+                        {"ports of their own", 0, 0, 0xc001, 0xc002, 0},
+                        {"one port, far apart", 0x100000, 0x300000, 0xc001, 0xc001, 2},
+                        {"one port, near", 0x100000, 0x108000, 0xc001, 0xc001, 0},
+                        {"one port, near over the end of the circle", 0xfffff0, 0x20, 0xc001, 0xc001, 0},
+                        {"one port, at zero", 0, 0x300000, 0xc001, 0xc001, 1}};
+  for (const Case& k : cases) {
+    Conversation c;
+    for (uint32_t m = 0; m < 10; ++m) {
+      const auto psn = [m](uint32_t start) { return (start + m) & Psn::kMask; };
+      c.a(Conversation::request(op::kRcSendOnly, 0x101, psn(k.start_x)), k.port_x);
+      c.a(Conversation::request(op::kRcSendOnly, 0x102, psn(k.start_y)), k.port_y);
+      c.b(Conversation::ack(0x201, psn(k.start_x), m + 1), k.port_x);
+      c.b(Conversation::ack(0x202, psn(k.start_y), m + 1), k.port_y);
+    }
+    EXPECT_EQ(c.scan().registrations(Completion::kEarly).size(), k.registered) << k.name;
+  }
 }
 
 TEST(TraceFlows, BothWaysOnOnePair) {

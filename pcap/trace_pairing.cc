@@ -58,6 +58,10 @@ void TracePairing::sync_edges(int stream) {
   Side& s = side(stream);
   const auto& started = direction(direction_key(streams_[static_cast<size_t>(stream)].key, true)).started;
   while (s.synced < started.size()) {
+    if (side(started[s.synced]).ended) {
+      ++s.synced;
+      continue;
+    }
     if (edges_ == kMaxEdges) {
       s.overflow = true;
       return;
@@ -69,10 +73,17 @@ void TracePairing::sync_edges(int stream) {
 
 void TracePairing::answer(int stream, const Frame& f) {
   TraceStream& t = streams_[static_cast<size_t>(stream)];
-  t.answer_port = f.udp_source_port();
+  note_port(t, t.answer_port, f);
   if (f.info().first || f.info().middle) t.full_payload = std::max(t.full_payload, f.payload_length());
   t.largest_payload = std::max(t.largest_payload, f.payload_length());
   Side& s = side(stream);
+  if (s.answers == 0) {
+    direction(direction_key(t.key, false)).answering.push_back(stream);
+    s.lowest_answer = s.highest_answer = f.psn().v;
+  }
+  const Seq psn = unwrap24(f.psn().v, s.highest_answer);
+  s.lowest_answer = std::min(s.lowest_answer, psn);
+  s.highest_answer = std::max(s.highest_answer, psn);
   constexpr uint8_t kNoCredits = 31;
   if (f.opcode() == op::kRcAck && (f.aeth_syndrome() & 0x60) == kAethAck &&
       (f.aeth_syndrome() & 0x1f) != kNoCredits)
@@ -95,6 +106,7 @@ void TracePairing::answer(int stream, const Frame& f) {
 }
 
 void TracePairing::weigh(Edge& e, const Frame& f) {
+  if (side(e.requests).ended) return;
   const TraceStream& t = streams_[static_cast<size_t>(e.requests)];
   const Seq seq = unwrap24(f.psn().v, t.end - 1);
   const bool plain = f.opcode() == op::kRcAck;
@@ -142,15 +154,20 @@ void TracePairing::weigh_message_count(Edge& e, const Frame& f, Seq seq, bool ac
   }
 }
 
-void TracePairing::cm_mad(const CmMad& mad, const Frame& f) {
+bool TracePairing::cm_mad(const CmMad& mad, const Frame& f, uint64_t index, FlowKey& requester,
+                          FlowKey& responder) {
   const FlowKey key = FlowKey::of(f, 0);
-  if (mad.attribute == CmMad::kReq) {
-    cm_requests_.insert_or_assign(mad.local_id, PendingRequest{mad, key});
-  } else if (mad.attribute == CmMad::kRep) {
-    const auto it = cm_requests_.find(mad.remote_id);
-    if (it != cm_requests_.end() && it->second.key.src == key.dst && it->second.key.dst == key.src)
-      cm_pairs_.push_back({it->second, {mad, key}});
-  }
+  if (mad.attribute == CmMad::kReq) cm_requests_.insert_or_assign(mad.local_id, CmEnd{mad, key});
+  if (mad.attribute != CmMad::kRep) return false;
+  const auto it = cm_requests_.find(mad.remote_id);
+  if (it == cm_requests_.end() || it->second.key.src != key.dst || it->second.key.dst != key.src) return false;
+  if (!cm_known_.insert({mad.remote_id, mad.local_id}).second) return false;  // the same handshake again
+  cm_pairs_.push_back({it->second, {mad, key}, index});
+  requester = key;
+  requester.dst_qpn = it->second.mad.qpn;
+  responder = it->second.key;
+  responder.dst_qpn = mad.qpn;
+  return true;
 }
 
 const TracePairing::Edge* TracePairing::edge(int answers, int requests) const {
@@ -229,18 +246,37 @@ void TracePairing::finish_pair(TraceStream& requests, int answers) {
   }
 }
 
+// The life that began after the packet at `index`; -1: none is in the capture.
+int TracePairing::life_after(const IpAddress& from, const IpAddress& to, Qpn to_qp, uint64_t index) const {
+  int found = -1;
+  const auto [begin, end] = by_qp_.equal_range({from, to, to_qp});
+  for (auto it = begin; it != end; ++it) {
+    const auto first = [this](int i) { return streams_[static_cast<size_t>(i)].first_index; };
+    if (first(it->second) > index && (found < 0 || first(it->second) < first(found))) found = it->second;
+  }
+  return found;
+}
+
+// Two handshakes that name one life contradict each other: who is meant is not known then.
 void TracePairing::pair_by_cm() {
-  std::map<std::tuple<IpAddress, IpAddress, Qpn>, int> by_qp;
   for (size_t i = 0; i < streams_.size(); ++i) {
     const FlowKey& k = streams_[i].key;
-    if (streams_[i].transport == Transport::kRc) by_qp[{k.src, k.dst, k.dst_qpn}] = static_cast<int>(i);
+    if (streams_[i].transport == Transport::kRc)
+      by_qp_.insert({{k.src, k.dst, k.dst_qpn}, static_cast<int>(i)});
   }
-  for (const auto& [req, rep] : cm_pairs_) {
-    const auto a = by_qp.find({req.key.src, req.key.dst, rep.mad.qpn});
-    const auto b = by_qp.find({rep.key.src, rep.key.dst, req.mad.qpn});
-    if (a == by_qp.end() || b == by_qp.end()) continue;
-    pair(a->second, b->second, "CM handshake");
-    for (const int i : {a->second, b->second}) streams_[static_cast<size_t>(i)].path_mtu = req.mad.path_mtu;
+  std::vector<int> named(streams_.size());
+  std::vector<std::tuple<int, int, uint32_t>> found;
+  for (const CmPair& p : cm_pairs_) {
+    const int a = life_after(p.request.key.src, p.request.key.dst, p.reply.mad.qpn, p.index);
+    const int b = life_after(p.reply.key.src, p.reply.key.dst, p.request.mad.qpn, p.index);
+    for (const int i : {a, b})
+      if (i >= 0) ++named[static_cast<size_t>(i)];
+    if (a >= 0 && b >= 0) found.push_back({a, b, p.request.mad.path_mtu});
+  }
+  for (const auto& [a, b, mtu] : found) {
+    if (named[static_cast<size_t>(a)] > 1 || named[static_cast<size_t>(b)] > 1) continue;
+    pair(a, b, "CM handshake");
+    for (const int i : {a, b}) streams_[static_cast<size_t>(i)].path_mtu = mtu;
   }
 }
 
@@ -253,10 +289,11 @@ void TracePairing::index_edges() {
   }
 }
 
-void TracePairing::resolve() {
+void TracePairing::resolve(bool whole) {
   sides_.resize(streams_.size());
   index_edges();
   pair_by_cm();
+  for (TraceStream& s : streams_) s.sure = whole && s.partner >= 0;
   std::vector<int> best(streams_.size(), -1);
   for (size_t i = 0; i < streams_.size(); ++i)
     if (streams_[i].transport == Transport::kRc && streams_[i].partner < 0)
@@ -266,7 +303,9 @@ void TracePairing::resolve() {
     if (s.transport != Transport::kRc || s.partner >= 0) continue;
     const int b = best[i];
     if (b >= 0 && best[static_cast<size_t>(b)] == static_cast<int>(i)) {
-      pair(static_cast<int>(i), b, "PSNs, message counts and ports");
+      const char* why = whole ? doubt(static_cast<int>(i), b) : "packets are cut short: nothing can be sure";
+      pair(static_cast<int>(i), b, why == nullptr ? "PSNs, message counts and ports" : why);
+      s.sure = streams_[static_cast<size_t>(b)].sure = why == nullptr;
     } else {
       s.evidence = sides_[i].overflow ? "too many queue pairs to tell apart"
                    : b == -1          ? "no answers seen that fit"
@@ -281,8 +320,8 @@ void TracePairing::resolve() {
     }
   }
   for (TraceStream& s : streams_)
-    if (s.reused && s.partner >= 0)
-      s.evidence = streams_[static_cast<size_t>(s.partner)].evidence = "used anew, so left transparent";
+    if (s.sure && (s.reused || streams_[static_cast<size_t>(s.partner)].reused))
+      s.evidence = "used anew, so left transparent";
 }
 
 }  // namespace matchrdma

@@ -6,11 +6,6 @@ namespace matchrdma {
 namespace {
 
 constexpr uint32_t kSmallestMtu = 256;
-/// A start below the first packet seen can only be the head of something retransmitted, not another life of the
-/// QP.
-constexpr Seq kLowerStart = 1 << 16;
-/// No capture misses so many packets in a row.
-constexpr Seq kHigherStart = 4096;
 /// No sender waits so long before it repeats what was acknowledged.
 constexpr Duration kLivesApart = Duration::seconds(1);
 
@@ -46,8 +41,13 @@ void RequestTrack::late_message_end(TraceStream& s, Seq seq) {
     if (points_[i].seq >= seq) ++points_[i].value.messages;
 }
 
-void RequestTrack::note_lives(TraceStream& s, const Frame& f, Seq seq, Instant time) {
-  if (seq - std::max(s.end, s.reach) > kHigherStart || s.first - seq >= kLowerStart) s.reused = true;
+void note_port(TraceStream& s, std::optional<uint16_t>& port, const Frame& f) {
+  const auto& other = s.request_port ? s.request_port : s.answer_port;
+  if (other && *other != f.udp_source_port()) s.one_port = false;
+  port = f.udp_source_port();
+}
+
+void RequestTrack::note_lives(const TraceStream& s, const Frame& f, Seq seq, Instant time) {
   if (seq < s.end && (f.info().first || f.info().only) && time - newest_ > kLivesApart)
     step_back_ = {step_back_.count + 1, seq};
 }
@@ -58,7 +58,7 @@ void RequestTrack::request(TraceStream& s, const Frame& f, Instant time) {
   s.bytes += f.payload_length();
   s.largest_payload = std::max(s.largest_payload, f.payload_length());
   if (info.first || info.middle) s.full_payload = std::max(s.full_payload, f.payload_length());
-  s.request_port = f.udp_source_port();
+  note_port(s, s.request_port, f);
   if (info.transport != Transport::kRc) {
     if (info.ends_message()) ++s.messages;
     return;
@@ -74,7 +74,7 @@ void RequestTrack::request(TraceStream& s, const Frame& f, Instant time) {
   const bool read = info.read_class && info.reth;
   const bool ends = info.ends_message() || info.read_class;
   if (seq < s.end) {
-    if (seq < s.first && s.first - seq < kLowerStart) s.first = seq;
+    s.first = std::min(s.first, seq);
     if (ends && !read) late_message_end(s, seq);
     return;
   }

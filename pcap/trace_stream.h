@@ -12,10 +12,13 @@
 
 namespace matchrdma {
 
-/// One direction: what one host sends to one QP of another. For RC it carries that host's requests and its
-/// answers to requests of the other direction (the partner stream).
+/// One direction: what one host sends to one QP of another, in one life of that QP. For RC it carries that
+/// host's requests and its answers to requests of the other direction (the partner stream).
 struct TraceStream {
   FlowKey key;
+  uint64_t first_index = 0;  ///< place of its first packet in the file
+  int life = 0;              ///< of its key, from 0
+  int previous_life = -1;    ///< stream of the same key before this one
   Transport transport = Transport::kRc;
 
   // requests, as captured
@@ -29,16 +32,21 @@ struct TraceStream {
   uint32_t full_payload = 0;  ///< payload of FIRST and MIDDLE packets, READ responses among them: the path MTU
   uint32_t largest_payload = 0;
   std::optional<uint16_t> request_port, answer_port;
+  bool one_port = true;           ///< all its packets came from one UDP port
   std::optional<Qpn> source_qpn;  ///< UD: in every packet
   bool reused = false;            ///< RC: the QP had another life in this capture
 
   // what pairing found
-  int partner = -1;
+  int partner = -1;           ///< the likeliest
+  bool sure = false;          ///< the partner cannot be another
   const char* evidence = "";  ///< how the partner was found, or why not
   uint32_t path_mtu = 0;      ///< 0: unknown
   int64_t msn_before = 0;     ///< messages completed before `first`
   bool credits = false;       ///< its receiver counts credits
 };
+
+/// `f` was sent in this stream: its source port goes to `port`, one of the two of `s`.
+void note_port(TraceStream& s, std::optional<uint16_t>& port, const Frame& f);
 
 /// Duty: follows the requests of one stream in file order: which PSNs are new, which end a message or ask for
 /// an ACK, and how many messages were complete at each of these.
@@ -70,7 +78,7 @@ class RequestTrack {
   static constexpr size_t kPoints = 1024, kReads = 256;
   bool is_read_retry(const Frame& f, Seq seq) const;
   void late_message_end(TraceStream& s, Seq seq);
-  void note_lives(TraceStream& s, const Frame& f, Seq seq, Instant time);
+  void note_lives(const TraceStream& s, const Frame& f, Seq seq, Instant time);
   void read_request(TraceStream& s, const Frame& f, Seq seq);
 
   SeqWindow<Point> points_;

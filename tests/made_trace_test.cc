@@ -139,7 +139,7 @@ const Recipe kRecipes[] = {
     {"random_numbers", [](TraceRecipe& r) { r.psn = TracePsn::kRandom, r.qpn = TraceQpn::kRandom; }},
     {"fixed_port", [](TraceRecipe& r) { r.source_port = TracePort::kFixed, r.psn = TracePsn::kRandom; }},
     {"own_qpn_port", [](TraceRecipe& r) { r.source_port = TracePort::kOwnQpn; }},
-    {"per_qp_port", [](TraceRecipe& r) { r.source_port = TracePort::kPerQp; }},
+    {"per_qp_port", [](TraceRecipe& r) { r.source_port = TracePort::kPerQp, r.psn = TracePsn::kRandom; }},
     {"join_late", [](TraceRecipe& r) { r.join_after = Duration::micros(1100); }},
     {"ipv6_vlans",
      [](TraceRecipe& r) {
@@ -148,6 +148,33 @@ const Recipe kRecipes[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Made, EveryRecipe, testing::ValuesIn(kRecipes),
                          [](const auto& test) { return std::string(test.param.name); });
+
+// QPNs that live again with other partners: the recording goes on as its hosts did, life by life. Nobody is
+// told of them, and the proxies' own learners see one life end and the next begin.
+TEST(MadeTrace, QueuePairsUsedAnewPass) {
+  for (const TraceSetup setup : {TraceSetup::kOutOfBand, TraceSetup::kCm})
+    for (const TracePsn psn : {TracePsn::kZero, TracePsn::kRandom})
+      for (const TracePort port : {TracePort::kHash, TracePort::kOwnQpn})
+        for (const bool registering : {false, true}) {
+          TraceRecipe r = recipe(kRecipes[0]);
+          r.reuse = true;
+          r.iterations = 4;
+          r.compute = Duration::millis(20);
+          r.setup = setup;
+          r.psn = psn;
+          r.source_port = port;
+          SCOPED_TRACE(testing::Message()
+                       << "CM " << (setup == TraceSetup::kCm) << " PSN zero " << (psn == TracePsn::kZero)
+                       << " hash " << (port == TracePort::kHash) << " register " << registering);
+          const MadeFile file(r);
+          ReplayOptions o = file.options();
+          o.register_flows = registering;
+          const ReplayResult result = run(o);
+          expect_sound(result);
+          EXPECT_EQ(result.released_without_cause, 0u);
+          for (size_t i = 0; i < result.streams.size(); ++i) EXPECT_NE(result.learned[i].by, "registration");
+        }
+}
 
 // What the capture does not show cannot be answered for, but what it shows must still pass.
 TEST(MadeTrace, HalfHiddenFlowsPass) {
