@@ -29,7 +29,7 @@ Completion parse_completion(const std::string& text) {
   if (text == "early") return Completion::kEarly;
   if (text == "end-to-end") return Completion::kEndToEnd;
   if (text == "transparent") return Completion::kTransparent;
-  stop("--completion " + text + ": no such policy; choose early, end-to-end or transparent", 2);
+  stop("--completion " + text + ": no such policy; choose early, end-to-end or transparent", kUsage);
 }
 
 std::optional<ReplayCut> parse_cut(const std::string& text) {
@@ -39,7 +39,7 @@ std::optional<ReplayCut> parse_cut(const std::string& text) {
     stop("--cut " + text +
              ": needs a start and a length; write it like 10ms,50ms (dark 10 ms after the first packet, for 50 "
              "ms)",
-         2);
+         kUsage);
   return ReplayCut{or_stop(parse_duration("--cut", text.substr(0, comma))),
                    or_stop(parse_duration("--cut", text.substr(comma + 1)))};
 }
@@ -47,7 +47,8 @@ std::optional<ReplayCut> parse_cut(const std::string& text) {
 void check(ReplayArguments& a) {
   ReplayOptions& o = a.options;
   if (o.trace == "-")
-    stop("replay -: a trace is read twice, which a pipe does not allow; write it to a file and name that", 2);
+    stop("replay -: a trace is read twice, which a pipe does not allow; write it to a file and name that",
+         kUsage);
   o.distance_km = or_stop(parse_distance("--distance", a.distance));
   o.rate = or_stop(parse_rate("--rate", a.rate));
   o.budget = or_stop(parse_rate("--budget", a.budget));
@@ -60,7 +61,7 @@ void check(ReplayArguments& a) {
   o.seed = or_stop(parse_seed("--seed", a.seed));
   if (!a.site_a.empty()) o.site_a = or_stop(Cidr::parse(a.site_a));
   if (a.registering != "on" && a.registering != "off")
-    stop("--register " + a.registering + ": choose on or off", 2);
+    stop("--register " + a.registering + ": choose on or off", kUsage);
   o.register_flows = a.registering == "on";
 }
 
@@ -88,15 +89,17 @@ void check_files(const ReplayArguments& a) {
       !std::filesystem::is_regular_file(o.trace, e))
     stop("replay " + o.trace +
              ": a trace is read twice, which a pipe does not allow; write it to a file and name that",
-         2);
+         kUsage);
   for (const std::string* w : {&o.write_lan_a, &o.write_lan_b, &o.write_wan})
-    if (*w == "-") stop("--write-... -: stdout carries the report; name a file", 2);
+    if (*w == "-") stop("--write-... -: stdout carries the report; name a file", kUsage);
   if (a.gain_only && a.json == "-")
-    stop("--gain --json -: stdout is for one of them; name a file for the JSON", 2);
-  or_stop(check_outputs(o.trace, {{"--write-lan-a", o.write_lan_a},
-                                  {"--write-lan-b", o.write_lan_b},
-                                  {"--write-wan", o.write_wan},
-                                  {"--json", a.json}}));
+    stop("--gain --json -: stdout is for one of them; name a file for the JSON", kUsage);
+  const std::vector<OutputFile> outputs{{"--write-lan-a", o.write_lan_a},
+                                        {"--write-lan-b", o.write_lan_b},
+                                        {"--write-wan", o.write_wan},
+                                        {"--json", a.json}};
+  or_stop(check_outputs(o.trace, outputs));
+  if (auto r = check_writable(outputs); !r) stop(r.error());
 }
 
 void run_replay(ReplayArguments& a) {
@@ -110,7 +113,9 @@ void run_replay(ReplayArguments& a) {
   if (!result) stop(result.error());
   if (a.gain_only) {
     const std::string gain = replay_gain(a.options, *result);
-    std::cout << (gain.empty() ? "No gain: no message was answered sooner than without proxies." : gain)
+    std::cout << (!gain.empty()               ? gain
+                  : result->delivery.broken() ? "No gain: the proxies broke a promise (see the report)."
+                                              : "No gain: no message was answered sooner than without proxies.")
               << '\n';
   } else if (a.json != "-") {
     print_replay(std::cout, a.options, *result);
@@ -120,6 +125,11 @@ void run_replay(ReplayArguments& a) {
     if (auto r = write_json(replay_json(a.options, *result), a.json); !r) stop(r.error());
   if (!result->trace.incomplete.empty())
     std::cerr << "matchrdma: warning: " << result->trace.incomplete << '\n';
+  if (result->delivery.broken())
+    stop(
+        "the proxies broke a promise: see the lines with BROKEN in the report; please report this with the "
+        "capture",
+        kBroken);
 }
 
 void add_span_options(CLI::App& c, ReplayArguments& a) {

@@ -151,6 +151,7 @@ void print_flows(const TraceInfo& t) {
 
 void run_trace_info(const TraceInfoOptions& o) {
   or_stop(check_outputs(o.file, {{"--json", o.json}}));
+  if (auto r = check_writable({{"--json", o.json}}); !r) stop(r.error());
   auto reader = CaptureReader::open(o.file);
   if (!reader) stop(reader.error());
   std::error_code no_size;  // a pipe has none

@@ -20,7 +20,9 @@ namespace {
 /// What was typed; checked when the command runs, so that every complaint names option, value and remedy.
 struct MakeArguments {
   std::string file, json;
-  std::string pattern = "training", qps = "8", hosts = "1", message, iterations, compute = "150ms", duration;
+  std::string pattern = "training", qps = "8", hosts = "1", message, iterations, compute = "150ms",
+              duration = "2s";
+  const CLI::Option* duration_option = nullptr;  ///< was it typed?
   std::string mtu = "1024", rate = "100Gbps", distance = "0", lan_latency = "2us";
   std::string loss = "0", loss_at = "after", ecn = "0", setup = "out-of-band", psn = "zero", qpn = "sequential",
               source_port = "hash", join_after = "0", hide = "0", hide_direction = "both", vlan, tap = "a",
@@ -37,7 +39,7 @@ E choose(const char* option, const std::string& text, const std::array<std::pair
     if (text == choices[i].first) return choices[i].second;
     names += std::string(i == 0 ? "" : i + 1 == N ? " or " : ", ") + choices[i].first;
   }
-  stop(std::string(option) + " " + text + ": no such choice; choose " + names, 2);
+  stop(std::string(option) + " " + text + ": no such choice; choose " + names, kUsage);
 }
 
 uint32_t whole(const char* option, const std::string& text) {
@@ -51,7 +53,7 @@ std::vector<uint16_t> parse_vlans(const std::string& text) {
     const size_t comma = std::min(text.find(',', at), text.size());
     const auto id = parse_whole("--vlan", text.substr(at, comma - at), 1, 4094, "");
     if (!id || ids.size() == 2)
-      stop("--vlan " + text + ": write one VLAN id from 1 to 4094, or outer and inner like 100,200", 2);
+      stop("--vlan " + text + ": write one VLAN id from 1 to 4094, or outer and inner like 100,200", kUsage);
     ids.push_back(static_cast<uint16_t>(*id));
     at = comma + 1;
   }
@@ -71,16 +73,16 @@ void parse_traffic(const MakeArguments& a, TraceRecipe& r) {
   r.hosts = whole("--hosts", a.hosts);
   if (!a.message.empty()) {
     const uint64_t bytes = or_stop(parse_bytes("--message", a.message));
-    if (bytes == 0 || bytes > kAny) stop("--message " + a.message + ": choose at least 1 byte, at most 16M", 2);
+    if (bytes == 0 || bytes > kAny)
+      stop("--message " + a.message + ": choose at least 1 byte, at most 16M", kUsage);
     r.message = static_cast<uint32_t>(bytes);
   }
   if (!a.iterations.empty())
     r.iterations = static_cast<uint32_t>(
         or_stop(parse_whole("--iterations", a.iterations, 1, kAny, "choose a whole number of at least 1")));
   r.compute = or_stop(parse_duration("--compute", a.compute));
-  if (!a.duration.empty())
-    r.duration = or_stop(parse_duration("--duration", a.duration));
-  else if (r.iterations > 0)
+  r.duration = or_stop(parse_duration("--duration", a.duration));
+  if (r.iterations > 0 && a.duration_option->count() == 0)
     r.duration = {};  // the iterations alone say when it ends
 }
 
@@ -136,7 +138,7 @@ TraceRecipe parse(const MakeArguments& a) {
   parse_network(a, r);
   parse_connections(a, r);
   parse_capture(a, r);
-  if (const auto ok = check_recipe(r); !ok) stop(ok.error(), 2);
+  if (const auto ok = check_recipe(r); !ok) stop(ok.error(), kUsage);
   return r;
 }
 
@@ -159,9 +161,21 @@ void print_made(const TraceTruth& t, const std::string& name) {
   if (!std::cout.flush()) stop("(stdout): write failed; the table is incomplete");
 }
 
+// A capture without packets is a capture, but hardly what was wanted.
+std::string why_empty(const TraceRecipe& r, const TraceTruth& t) {
+  if (t.hidden == 0)
+    return "holds no packet: no burst begins within --duration " + duration_text((r.duration / lives(r)).ns) +
+           (r.reuse ? " (half of it: --reuse)" : "") + "; the first would after --compute " +
+           duration_text(r.compute.ns);
+  return "holds no packet: all " + thousands(t.hidden) +
+         " that were sent are hidden (--hide) or were sent before the capture begins (--join-after)";
+}
+
 void run_trace_make(const MakeArguments& a) {
   TraceRecipe recipe = parse(a);
-  or_stop(check_outputs("-", {{"trace make", a.file}, {"--json", a.json}}));
+  const std::vector<OutputFile> outputs{{"trace make", a.file}, {"--json", a.json}};
+  or_stop(check_outputs("-", outputs));
+  if (auto r = check_writable(outputs); !r) stop(r.error());
   auto writer = CaptureWriter::open(a.file);
   if (!writer) stop(writer.error());
   CaptureSink sink(*writer);
@@ -173,6 +187,8 @@ void run_trace_make(const MakeArguments& a) {
   if (!truth) stop(truth.error());
   if (auto r = writer->close(); !r) stop(r.error());
   if (a.file != "-" && a.json != "-") print_made(*truth, writer->name());
+  if (truth->packets == 0)
+    std::cerr << "matchrdma: warning: " << a.file << ": " << why_empty(recipe, *truth) << '\n';
   if (!a.json.empty())
     if (auto r = write_json(trace_truth_json(*truth), a.json); !r) stop(r.error());
 }
@@ -183,9 +199,12 @@ void add_traffic_options(CLI::App& c, MakeArguments& a) {
   c.add_option("--hosts", a.hosts, "Pairs of hosts (1)");
   c.add_option("--message", a.message,
                "Bytes of a message, like 64K (training 128K, mixed at most 16K, else 64K)");
-  c.add_option("--iterations", a.iterations, "End after so many bursts (as many as fit into the duration)");
+  c.add_option(
+      "--iterations", a.iterations,
+      "End after so many bursts, with --reuse in each of the two lives (as many as fit into the duration)");
   c.add_option("--compute", a.compute, "Time between two bursts (150ms)");
-  c.add_option("--duration", a.duration, "No burst begins later (2s; with --iterations: no bound)");
+  a.duration_option =
+      c.add_option("--duration", a.duration, "No burst begins later (2s; with --iterations: no bound)");
   c.add_option("--seed", a.seed, "Seed of all chance (1): same seed, same trace");
 }
 

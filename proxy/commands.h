@@ -13,17 +13,24 @@ void add_trace_command(CLI::App& app);
 void add_trace_make_command(CLI::App& trace);
 void add_replay_command(CLI::App& app);
 
+/// What the tool exits with, besides 0.
+enum ExitCode : int {
+  kFailed = 1,  ///< a file cannot be read or written
+  kUsage = 2,   ///< what was typed is wrong
+  kBroken = 3,  ///< a replay found that the proxies broke a promise
+};
+
 /// Ends a subcommand: prints "matchrdma: SENTENCE" on stderr and makes the tool exit with `exit_code`.
-[[noreturn]] void stop(const std::string& sentence, int exit_code = 1);
+[[noreturn]] void stop(const std::string& sentence, int exit_code = kFailed);
 /// The value of an option, or the end when what was typed is none.
 template <class T>
 T or_stop(Result<T> r) {
-  if (!r) stop(r.error(), 2);
+  if (!r) stop(r.error(), kUsage);
   return std::move(*r);
 }
 
 inline void or_stop(const Result<void>& r) {
-  if (!r) stop(r.error(), 2);
+  if (!r) stop(r.error(), kUsage);
 }
 
 }  // namespace matchrdma

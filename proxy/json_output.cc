@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
@@ -20,7 +21,11 @@ Result<void> write_json(const nlohmann::ordered_json& json, const std::string& p
                  "; check that its folder exists and may be written"};
   }
   if (file << text << std::flush) return {};
-  return Error{path + ": write failed: " + std::strerror(errno) + "; check the free space of the disk"};
+  const Error e{path + ": write failed: " + std::strerror(errno) + "; check the free space of the disk"};
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored))
+    std::filesystem::remove(path, ignored);  // half of it is worth nothing
+  return e;
 }
 
 }  // namespace matchrdma

@@ -6,6 +6,15 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   matchrdma::add_trace_command(app);
   matchrdma::add_replay_command(app);
-  CLI11_PARSE(app, argc, argv);
+  app.footer(
+      "Exit codes: 0 done; 1 a file cannot be read or written; 2 what was typed is wrong; 3 a replay "
+      "found BROKEN promises of the proxies.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& e) {
+    return e.get_exit_code();  // stop() has said why
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : matchrdma::kUsage;  // --help is no error
+  }
   return 0;
 }

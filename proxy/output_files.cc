@@ -32,10 +32,20 @@ Result<void> check_outputs(const std::string& input, const std::vector<OutputFil
       if (o.path == "-" || same_file(o.path, outputs[k].path))
         return Error{what + "is written by " + outputs[k].option + " too; name another file"};
     }
-    if (o.path == "-" || fs::exists(o.path)) continue;
+  }
+  return {};
+}
+
+Result<void> check_writable(const std::vector<OutputFile>& outputs) {
+  for (const OutputFile& o : outputs) {
+    std::error_code e;
+    if (o.path.empty() || o.path == "-") continue;
+    const bool there = fs::exists(o.path, e);
+    if (there && !fs::is_regular_file(o.path, e) && !fs::is_directory(o.path, e)) continue;  // a pipe may block
     if (!std::ofstream(o.path, std::ios::app))
-      return Error{what + "cannot be created: " + std::strerror(errno) +
+      return Error{std::string(o.option) + " " + o.path + ": cannot be created: " + std::strerror(errno) +
                    "; check that its folder exists and may be written"};
+    if (!there) fs::remove(o.path, e);
   }
   return {};
 }

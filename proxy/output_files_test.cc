@@ -47,7 +47,14 @@ TEST_F(OutputFiles, TwoOutputsIntoOneFileAreRefused) {
 }
 
 TEST_F(OutputFiles, WhatCannotBeWrittenIsSaidAtOnce) {
-  EXPECT_NE(complaint({{"--json", "/no-such-folder/x"}}).find("cannot be created"), std::string::npos);
+  for (const std::string& path : {std::string("/no-such-folder/x"), folder.string()}) {
+    const auto r = check_writable({{"--json", path}});
+    ASSERT_FALSE(r.ok()) << path;
+    EXPECT_NE(r.error().find("--json " + path + ": cannot be created"), std::string::npos);
+  }
+  EXPECT_TRUE(check_writable({{"--json", out}, {"--write-wan", in}, {"--write-lan-a", "-"}}).ok());
+  EXPECT_FALSE(fs::exists(out));  // a run that fails later leaves nothing
+  EXPECT_EQ(fs::file_size(in), 7u);
 }
 
 }  // namespace

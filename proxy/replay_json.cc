@@ -27,9 +27,11 @@ Json flows_json(const ReplayResult& r) {
               {"request_packets", s.request_packets},
               {"messages", s.messages},
               {"bytes", s.bytes},
-              {"evidence", s.evidence}};
-    if (s.partner >= 0) f["src_qpn"] = r.streams[static_cast<size_t>(s.partner)].key.dst_qpn.v;
-    if (s.source_qpn) f["src_qpn"] = s.source_qpn->v;
+              {"evidence", evidence_text(r, i)}};
+    const SourceQp q = source_qp(r, i);
+    if (q.qpn) f["src_qpn"] = q.qpn->v;
+    f["src_qpn_from"] = !q.qpn ? Json(nullptr) : Json(q.by_proxies ? "proxies" : "capture");
+    f["life"] = s.life;
     f["state"] = r.learned[i].state.empty() ? Json(nullptr) : Json(r.learned[i].state);
     f["why_not"] = r.learned[i].why_not.empty() ? Json(nullptr) : Json(r.learned[i].why_not);
     if (s.path_mtu != 0) f["path_mtu"] = s.path_mtu;
@@ -69,6 +71,7 @@ Json delivery_json(const DeliveryReport& d) {
           {"in_order", d.requests_out == 0 ? Json(nullptr) : Json(d.in_order)},
           {"bytes_identical", d.requests_out == 0 ? Json(nullptr) : Json(d.bytes_identical)},
           {"lost", d.lost},
+          {"gone_on_span", d.gone_on_span},
           {"copies", d.copies},
           {"read_copies_in", d.read_copies_in},
           {"read_copies_out", d.read_copies_out},
@@ -139,6 +142,7 @@ Json replay_json(const ReplayOptions& o, const ReplayResult& r) {
           {"hosts", hosts_json(r)},
           {"distance_km", o.distance_km},
           {"virtual_time_us", static_cast<double>(r.virtual_time.ns) / 1000},
+          {"warnings", r.warnings},
           {"seed", o.seed}};
 }
 

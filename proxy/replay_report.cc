@@ -75,6 +75,14 @@ void print_why_not(std::ostream& out, const ReplayResult& r) {
     out << "  " << thousands(n) << (n == 1 ? " flow" : " flows") << " left alone: " << why << "\n";
 }
 
+// What the proxies paired; in brackets what only the whole capture tells, which they never saw.
+std::string source_qp_text(const ReplayResult& r, size_t i) {
+  const SourceQp q = source_qp(r, i);
+  if (!q.qpn) return "-";
+  const std::string number = std::to_string(q.qpn->v);
+  return q.by_proxies ? number : "(" + number + ")";
+}
+
 void print_flows(std::ostream& out, const ReplayResult& r) {
   Table flows({{"flow"},
                {"source QP", Align::kRight},
@@ -87,24 +95,25 @@ void print_flows(std::ostream& out, const ReplayResult& r) {
                {"evidence"}});
   constexpr size_t kMaxRows = 40;  // more are in the JSON
   size_t rows = 0;
+  bool lives = false, bracket = false;
   for (size_t i = 0; i < r.streams.size(); ++i) {
     const TraceStream& s = r.streams[i];
     if (s.request_packets == 0 || ++rows > kMaxRows) continue;
-    const std::string qpn = s.source_qpn ? std::to_string(s.source_qpn->v)
-                            : s.partner >= 0
-                                ? std::to_string(r.streams[static_cast<size_t>(s.partner)].key.dst_qpn.v)
-                                : "-";
     const char* transport = s.transport == Transport::kRc   ? "RC "
                             : s.transport == Transport::kUc ? "UC "
                                                             : "UD ";
-    flows.add({transport + address_text(s.key.src) + " -> " + address_text(s.key.dst), qpn,
+    flows.add({transport + address_text(s.key.src) + " -> " + address_text(s.key.dst), source_qp_text(r, i),
                std::to_string(s.key.dst_qpn.v), r.learned[i].by,
                s.path_mtu != 0 ? std::to_string(s.path_mtu) : "-", thousands(s.request_packets),
-               thousands(s.messages), thousands(s.bytes), s.evidence});
+               thousands(s.messages), thousands(s.bytes), evidence_text(r, i)});
+    lives = lives || s.life > 0;
+    bracket = bracket || (source_qp(r, i).qpn && !source_qp(r, i).by_proxies);
   }
   if (flows.empty()) return;
   out << "\nFlows\n";
   flows.print(out);
+  if (bracket) out << "  (QP): the proxies paired it with nobody; the whole capture says so\n";
+  if (lives) out << "  A queue pair that is used anew has a line for each of its lives\n";
   print_why_not(out, r);
   if (rows > kMaxRows) out << "  ... and " << thousands(rows - kMaxRows) << " more (see --json)\n";
 }
@@ -166,6 +175,7 @@ void print_delivery(std::ostream& out, const ReplayResult& r) {
   t.add({"distinct requests in", thousands(d.requests_in)});
   t.add({"distinct requests out", thousands(d.requests_out)});
   t.add({"not delivered", thousands(d.lost)});
+  if (d.gone_on_span != 0) t.add({"  lost by the span before a proxy answered", thousands(d.gone_on_span)});
   const bool any = d.requests_out + d.responses_out != 0;
   t.add({"in order", !any ? "-" : d.in_order ? "yes" : "NO"});
   t.add({"bytes identical", !any ? "-" : d.bytes_identical && d.responses_identical ? "yes" : "NO"});
@@ -182,7 +192,7 @@ void print_delivery(std::ostream& out, const ReplayResult& r) {
   if (r.unanswered_requests != 0)
     t.add({"delivered, never answered in the recording", thousands(r.unanswered_requests)});
   if (r.released_without_cause != 0)
-    t.add({"packets sent without their cause", thousands(r.released_without_cause)});
+    t.add({"answers sent though what they answer never arrived", thousands(r.released_without_cause)});
   t.print(out);
 }
 
@@ -223,6 +233,10 @@ void print_hosts(std::ostream& out, const ReplayResult& r) {
 }  // namespace
 
 void print_replay(std::ostream& out, const ReplayOptions& o, const ReplayResult& r) {
+  if (const std::string nothing = nothing_text(r); !nothing.empty()) {
+    out << nothing << "\n";
+    return;
+  }
   print_setting(out, o, r);
   print_seen(out, r);
   print_flows(out, r);
@@ -234,25 +248,6 @@ void print_replay(std::ostream& out, const ReplayOptions& o, const ReplayResult&
   print_hosts(out, r);
   for (const std::string& w : r.warnings) out << "\nWarning: " << w << "\n";
   if (const std::string gain = replay_gain(o, r); !gain.empty()) out << "\n" << gain << "\n";
-}
-
-std::string replay_gain(const ReplayOptions& o, const ReplayResult& r) {
-  if (r.with_proxy.samples == 0 || r.without_proxy.samples == 0) return {};
-  if (r.delivery.lost != 0) return "No gain: " + thousands(r.delivery.lost) + " requests were not delivered.";
-  if (const uint64_t failed = r.proxy[0].faults + r.proxy[1].faults; failed != 0)
-    return "No gain: " + thousands(failed) + (failed == 1 ? " queue pair" : " queue pairs") + " failed.";
-  if (r.with_proxy.p50 >= r.without_proxy.p50) return {};
-  // Virtual time knows no processing: what a proxy answers at once takes less than a microsecond.
-  constexpr int64_t kAtOnce = 1000;
-  const int64_t with = std::max(kAtOnce, r.with_proxy.p50);
-  const std::string waits = with == kAtOnce ? "less than 1 us" : duration_text(with);
-  const bool worse = r.with_proxy.p99 > r.without_proxy.p99 + r.without_proxy.p99 / 10;
-  return "Gain: at " + number(o.distance_km) + " km a sender waits " + waits +
-         " for the ACK of a message instead of " + duration_text(r.without_proxy.p50) + " (median" +
-         (worse ? "; the slowest in a hundred " + duration_text(r.with_proxy.p99) + " instead of " +
-                      duration_text(r.without_proxy.p99)
-                : "") +
-         "), and every byte arrived" + (r.delivery.bytes_identical ? " unchanged." : ", BUT NOT UNCHANGED.");
 }
 
 }  // namespace matchrdma

@@ -1,6 +1,8 @@
 #include "proxy/units.h"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -12,7 +14,7 @@ namespace {
 
 struct Quantity {
   double number;
-  std::string_view unit;
+  std::string unit;  ///< in small letters
 };
 
 std::optional<Quantity> split(const std::string& text) {
@@ -20,8 +22,8 @@ std::optional<Quantity> split(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [p, ec] = std::from_chars(text.data(), end, q.number);
   if (ec != std::errc{} || !std::isfinite(q.number)) return std::nullopt;
-  q.unit = std::string_view(p, static_cast<size_t>(end - p));
-  while (!q.unit.empty() && q.unit.front() == ' ') q.unit.remove_prefix(1);
+  q.unit.assign(std::find_if(p, end, [](char c) { return c != ' '; }), end);
+  for (char& c : q.unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return q;
 }
 
@@ -34,11 +36,11 @@ Error bad(const std::string& option, const std::string& text, const std::string&
 Result<Rate> parse_rate(const std::string& option, const std::string& text) {
   const std::string remedy = "not a rate; write it like 100Gbps, 400Mbps or 25G, from 1kbps to 100Tbps";
   const auto q = split(text);
-  if (!q) return bad(option, text, remedy);
+  // A big B behind the prefix means bytes: eight times as much.
+  if (!q || text.find('B') != std::string::npos) return bad(option, text, remedy);
   std::string_view unit = q->unit;
   double scale = 1;
-  constexpr std::array<std::pair<char, double>, 5> kScales{
-      {{'k', 1e3}, {'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}}};
+  constexpr std::array<std::pair<char, double>, 4> kScales{{{'k', 1e3}, {'m', 1e6}, {'g', 1e9}, {'t', 1e12}}};
   for (const auto& [letter, factor] : kScales)
     if (!unit.empty() && unit.front() == letter) {
       scale = factor;
@@ -53,7 +55,7 @@ Result<Rate> parse_rate(const std::string& option, const std::string& text) {
 }
 
 Result<Duration> parse_duration(const std::string& option, const std::string& text) {
-  const std::string remedy = "not a time; write it like 10ms, 250us or 1.5s, at most one day";
+  const std::string remedy = "not a time; write it like 10ms, 250us, 1.5s or 2 (seconds), at most one day";
   const auto q = split(text);
   if (!q) return bad(option, text, remedy);
   constexpr std::array<std::pair<std::string_view, double>, 5> kUnits{
@@ -82,15 +84,17 @@ Result<double> parse_distance(const std::string& option, const std::string& text
 
 Result<uint64_t> parse_bytes(const std::string& option, const std::string& text) {
   const auto q = split(text);
-  constexpr std::array<std::pair<std::string_view, double>, 9> kUnits{{{"", 1},
-                                                                       {"B", 1},
-                                                                       {"K", 1024},
-                                                                       {"KB", 1024},
-                                                                       {"KiB", 1024},
-                                                                       {"M", 1048576},
-                                                                       {"MB", 1048576},
-                                                                       {"MiB", 1048576},
-                                                                       {"GiB", 1073741824}}};
+  constexpr std::array<std::pair<std::string_view, double>, 11> kUnits{{{"", 1},
+                                                                        {"b", 1},
+                                                                        {"k", 1024},
+                                                                        {"kb", 1024},
+                                                                        {"kib", 1024},
+                                                                        {"m", 1048576},
+                                                                        {"mb", 1048576},
+                                                                        {"mib", 1048576},
+                                                                        {"g", 1073741824},
+                                                                        {"gb", 1073741824},
+                                                                        {"gib", 1073741824}}};
   if (q && q->number >= 0 && q->number <= 1e12)
     for (const auto& [unit, bytes] : kUnits) {
       const double n = q->number * bytes;

@@ -11,6 +11,9 @@ TEST(Units, Rates) {
   EXPECT_EQ(parse_rate("--rate", "400 Mbit/s")->bps, 400'000'000);
   EXPECT_EQ(parse_rate("--rate", "1000000000")->bps, 1'000'000'000);
   EXPECT_EQ(parse_rate("--rate", "2.5Gb/s")->bps, 2'500'000'000);
+  EXPECT_EQ(parse_rate("--rate", "100gbps")->bps, 100'000'000'000);
+  EXPECT_EQ(parse_rate("--rate", "1g")->bps, 1'000'000'000);
+  EXPECT_EQ(parse_rate("--rate", "400MBIT/S").ok(), false);  // bytes or bits? nobody knows
   for (const char* bad : {"", "fast", "0", "-1G", "1Gfoo", "1e30", "nan", "100GBps"})
     EXPECT_FALSE(parse_rate("--rate", bad).ok()) << bad;
 }
@@ -20,6 +23,7 @@ TEST(Units, Durations) {
   EXPECT_EQ(parse_duration("--cut", "1.5s")->ns, 1'500'000'000);
   EXPECT_EQ(parse_duration("--cut", "250us")->ns, 250'000);
   EXPECT_EQ(parse_duration("--cut", "0.02")->ns, 20'000'000);
+  EXPECT_EQ(parse_duration("--cut", "5MS")->ns, 5'000'000);
   for (const char* bad : {"", "ms", "-1ms", "1min", "1e9s"})
     EXPECT_FALSE(parse_duration("--cut", bad).ok()) << bad;
 }
@@ -43,7 +47,9 @@ TEST(Units, Bytes) {
   EXPECT_EQ(*parse_bytes("--message", "65536"), 65536u);
   EXPECT_EQ(*parse_bytes("--message", "64K"), 65536u);
   EXPECT_EQ(*parse_bytes("--message", "1.5 MiB"), 1572864u);
-  for (const char* bad : {"", "big", "-1", "0.3", "1k", "1e30"})
+  EXPECT_EQ(*parse_bytes("--message", "64k"), 65536u);
+  EXPECT_EQ(*parse_bytes("--message", "1G"), 1073741824u);
+  for (const char* bad : {"", "big", "-1", "0.3", "1e30", "64kx"})
     EXPECT_FALSE(parse_bytes("--message", bad).ok()) << bad;
 }
 
