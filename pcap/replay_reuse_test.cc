@@ -93,6 +93,26 @@ TEST(ReplayReuse, SecondLifeArrivesWhole) {
   expect_second_life_arrives(0);                            // far below
 }
 
+// A QP that speaks to itself is no pair: it is passed over and named, and the replay goes on.
+TEST(ReplayReuse, WhatCannotBeRegisteredIsSaid) {
+  Conversation c;
+  L2L3 self = Conversation::net(true, 0xc001);
+  self.dst = self.src;
+  const auto add = [&](const RoceSpec& r) {
+    std::vector<uint8_t> f(roce_frame_size(self, r));
+    build_roce(self, r, f);
+    c.add(f);
+  };
+  for (uint32_t m = 0; m < 8; ++m) {
+    add(Conversation::request(op::kRcSendOnly, 0x12, kFirst + m));
+    add(Conversation::ack(0x12, kFirst + m, m + 1));
+  }
+  const Replayed r = replay_of(c);
+  ASSERT_EQ(r.result.warnings.size(), 1u);
+  EXPECT_NE(r.result.warnings[0].find("QP 18 with QP 18 was not registered: "), std::string::npos);
+  EXPECT_EQ(r.result.packets_fed, 16u);
+}
+
 // What was never acknowledged may be sent again however late: the same life.
 TEST(ReplayReuse, LateRetransmissionIsNoSecondLife) {
   Conversation c;
