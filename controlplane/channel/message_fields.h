@@ -55,6 +55,7 @@ void fields(A& a, In<A, FlowOpen>& m) {
   enumeration(a, m.completion, Completion::kEndToEnd);
   flag(a, m.credits);
   flag(a, m.vouched);
+  flag(a, m.again);
 }
 template <class A>
 void fields(A& a, In<A, FlowOpened>& m) {

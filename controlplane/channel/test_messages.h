@@ -86,7 +86,7 @@ class MessageMaker {
     return r;
   }
 
-  void fill(FlowOpen& m) { m = {id(), key(), qpn(), mtu(), completion(), coin(), coin()}; }
+  void fill(FlowOpen& m) { m = {id(), key(), qpn(), mtu(), completion(), coin(), coin(), coin()}; }
   void fill(FlowOpened& m) { m = {id(), static_cast<OpenAnswer>(r_.below(3))}; }
   void fill(FlowBase& m) { m = {id(), seq(), coin()}; }
   void fill(FlowBaseAck& m) { m = {id(), seq()}; }

@@ -26,14 +26,17 @@ constexpr Transition kTable[] = {
     {S::kClosing, E::kGiveUp, S::kTransparent},    {S::kClosing, E::kFault, S::kPoisoned},
     {S::kClosing, E::kNewGeneration, S::kClosing}, {S::kPoisoned, E::kNewGeneration, S::kClosing},
     {S::kPoisoned, E::kFault, S::kPoisoned},       {S::kTransparent, E::kNewGeneration, S::kPaired},
-    {S::kTransparent, E::kFault, S::kPoisoned},
+    {S::kTransparent, E::kFault, S::kPoisoned},    {S::kActive, E::kPeerStarted, S::kReopening},
+    {S::kReopening, E::kPeerStarted, S::kReopening}, {S::kReopening, E::kReopened, S::kActive},
+    {S::kReopening, E::kFault, S::kPoisoned},      {S::kReopening, E::kNewGeneration, S::kClosing},
+    {S::kReopening, E::kGiveUp, S::kClosing},      {S::kReopening, E::kForget, S::kClosing},
 };
 
 }  // namespace
 
 const char* state_name(FlowState s) {
   static constexpr const char* kNames[] = {"paired",  "opening", "basing",   "barrier",    "active",
-                                           "doubted", "closing", "poisoned", "transparent"};
+                                           "reopening", "doubted", "closing", "poisoned", "transparent"};
   return kNames[static_cast<size_t>(s)];
 }
 
@@ -41,7 +44,7 @@ const char* event_name(FlowEvent e) {
   static constexpr const char* kNames[] = {
       "open",   "opened", "refused",        "not_yet", "base_answered", "base_answered_fresh",
       "lift",   "forget", "new_generation", "closed",  "doubt",         "fault",
-      "give_up"};
+      "give_up", "peer_started", "reopened"};
   return kNames[static_cast<size_t>(e)];
 }
 

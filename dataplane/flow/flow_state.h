@@ -11,6 +11,7 @@ enum class FlowState : uint8_t {
   kBasing,       ///< FLOW_BASE sent, copies kept from base on
   kBarrier,      ///< tracked; no pseudo-ACK before a real ACK >= base - 1
   kActive,       ///< pseudo-ACKs may be given
+  kReopening,    ///< the peer lost its memory: owned packets wait until it knows base again
   kDoubted,      ///< the destination gave up: is the sender stuck, or acknowledged by another path?
   kClosing,      ///< old generation being destroyed at both ends
   kPoisoned,     ///< the QP was failed
@@ -31,6 +32,8 @@ enum class FlowEvent : uint8_t {
   kDoubt,
   kFault,
   kGiveUp,
+  kPeerStarted,
+  kReopened,
   kCount
 };
 

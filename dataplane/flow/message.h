@@ -48,6 +48,7 @@ struct Registration {
 };
 
 /// vouched: CM or a registration named the pair; otherwise the far side must have seen it on its path (C10).
+/// again: the far side has started anew, and packets are owned: no proof of the path is needed for them.
 struct FlowOpen {
   FlowId id;
   FlowKey key;
@@ -56,6 +57,7 @@ struct FlowOpen {
   Completion completion;
   bool credits;
   bool vouched;
+  bool again;
 };
 enum class OpenAnswer : uint8_t {
   kAccepted,

@@ -68,10 +68,14 @@ struct Shard::Impl {
   void source_answer_active(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx);
   void source_answer_before_lift(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx);
   void open(SourceFlow& f, const RoleCtx& ctx);
+  FlowId new_id(FlowIndex i);
 
   // peer.cc: is it there, how far is it, what was asked of it.
   void run_peer_timer(const RoleCtx& ctx);
   void on_peer_lost(const RoleCtx& ctx);
+  void on_peer_started(const RoleCtx& ctx);
+  void run_custody_age(const RoleCtx& ctx);
+  void restart(SourceFlow& f, const RoleCtx& ctx);
   Instant peer_deadline() const;
 
   // messages.cc: what the peer says.
@@ -165,6 +169,7 @@ struct Shard::Impl {
   uint32_t rtt_count = 0;
   Instant last_heard = Instant::never();  ///< never: nothing was heard yet
   bool peer_lost = false;
+  Instant custody_until = Instant::never();  ///< the peer is lost: what is owned is kept until then
   Instant next_probe = Instant::never();
   Instant last_run;
 };

@@ -94,7 +94,7 @@ void Shard::Impl::run_wanted(const RoleCtx& ctx) {
 
 // C10: an inferred pair is opened only where its requests leave and its answers enter.
 bool Shard::Impl::seen_on_path(const FlowOpen& m, const FlowRecord* r, const RoleCtx& ctx) const {
-  if (m.vouched) return true;
+  if (m.vouched || m.again) return true;
   if (r != nullptr) {
     const DestinationFlow& d = *r->destination;
     return earlier(d.request_seen, d.answer_seen) + kOnPath >= ctx.now;
@@ -118,7 +118,7 @@ void Shard::Impl::on_flow_open(const FlowOpen& m, const RoleCtx& ctx) {
     std::swap(pair.a, pair.b);  // its sender stands at the peer
     pair.credits = m.credits;
     pair.completion = config.tuning.learned;
-    if (!learn(pair, true, m.vouched ? LearnedBy::kPeer : LearnedBy::kCorrelation, ctx)) {
+    if (!learn(pair, true, m.vouched || m.again ? LearnedBy::kPeer : LearnedBy::kCorrelation, ctx)) {
       ctx.out->message(FlowOpened{m.id, OpenAnswer::kRefused});
       return;
     }

@@ -9,12 +9,25 @@
 #include "dataplane/source/acknowledge.h"
 #include "dataplane/source/activate.h"
 #include "dataplane/source/custody.h"
+#include "dataplane/source/reopen.h"
 
 namespace matchrdma {
 namespace {
 
-void to_source(SourceFlow& f, const FlowOpened& m, Gate&, const RoleCtx& ctx) { on_opened(f, m, ctx); }
-void to_source(SourceFlow& f, const FlowBaseAck& m, Gate&, const RoleCtx& ctx) { on_base_answered(f, m, ctx); }
+void to_source(SourceFlow& f, const FlowOpened& m, Gate&, const RoleCtx& ctx) {
+  if (f.state == FlowState::kReopening) {
+    on_opened_again(f, m, ctx);
+  } else {
+    on_opened(f, m, ctx);
+  }
+}
+void to_source(SourceFlow& f, const FlowBaseAck& m, Gate& gate, const RoleCtx& ctx) {
+  if (f.state == FlowState::kReopening) {
+    on_base_answered_again(f, m, gate, ctx);
+  } else {
+    on_base_answered(f, m, ctx);
+  }
+}
 void to_source(SourceFlow& f, const FlowLiftedAck&, Gate&, const RoleCtx&) {
   if (f.state != FlowState::kActive) return;
   f.lifted_answered = true;

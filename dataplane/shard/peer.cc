@@ -1,15 +1,20 @@
 // The peer of this shard: is it there, how far is it, and what was asked of it.
+#include "dataplane/destination/settle.h"
 #include "dataplane/shard/impl.h"
 #include "dataplane/source/activate.h"
 #include "dataplane/source/custody.h"
+#include "dataplane/source/reopen.h"
 
 namespace matchrdma {
 
 void Shard::Impl::run_peer_timer(const RoleCtx& ctx) {
   if (!ctx.peer_up && !peer_lost) {
     peer_lost = true;
+    custody_until = ctx.now + ctx.timing->custody_max_age;
     on_peer_lost(ctx);
   }
+  if (!peer_lost) custody_until = Instant::never();
+  run_custody_age(ctx);
   for (Asked& a : asked) {
     if (!a.answered && a.retry_at <= ctx.now) say(a, ctx);
   }
@@ -36,8 +41,68 @@ void Shard::Impl::on_peer_lost(const RoleCtx& ctx) {
   }
 }
 
+// PROTOCOL 3, bounds in time: custody for a peer that does not come back ends in a fault.
+void Shard::Impl::run_custody_age(const RoleCtx& ctx) {
+  if (custody_until > ctx.now) return;
+  custody_until = Instant::never();
+  for (FlowIndex i = 0; i < records.size(); ++i) {
+    if (records[i].source && records[i].source->owns()) poison_qp(i, kNakRemoteOperation, ctx);
+  }
+}
+
+// PROTOCOL 8, destination proxy restarts. As a source it has lost what it owned: its flows begin anew.
+void Shard::Impl::on_peer_started(const RoleCtx& ctx) {
+  unregistered_seq = 0;
+  rtt_count = 0;
+  for (FlowIndex i = 0; i < records.size(); ++i) {
+    FlowRecord& r = records[i];
+    r.registered_seq = 0;
+    if (r.destination) {
+      discard_held(*r.destination, egress, ctx);
+      ids.erase(r.destination->id.v);
+      r.destination->fault_retry_at = Instant::never();
+      r.destination->state = DestState::kIdle;
+    } else if (r.source) {
+      restart(*r.source, ctx);
+    }
+    touch(i);
+  }
+  for (Asked& a : asked) {
+    a.answered = false;
+    say(a, ctx);
+  }
+}
+
+// A source flow whose far side has forgotten it.
+void Shard::Impl::restart(SourceFlow& f, const RoleCtx& ctx) {
+  switch (f.state) {
+    case FlowState::kClosing:
+      on_closed(f, ctx);  // a new session is an answer (C4)
+      return;
+    case FlowState::kActive:
+    case FlowState::kReopening:
+      if (f.owns()) {
+        ids.erase(f.id.v);
+        reopen(f, new_id(f.index), gate, ctx);
+        return;
+      }
+      [[fallthrough]];
+    case FlowState::kBasing:
+    case FlowState::kBarrier:
+      start_over(f, gate, ctx);
+      on_closed(f, ctx);
+      return;
+    case FlowState::kOpening:
+      f.retry_at = Instant::never();
+      f.fire(FlowEvent::kNotYet);
+      return;
+    default:
+      return;
+  }
+}
+
 Instant Shard::Impl::peer_deadline() const {
-  Instant at = next_probe;
+  Instant at = earlier(next_probe, custody_until);
   if (!last_heard.is_never() && !peer_lost) at = earlier(at, last_heard + config.timing.peer_timeout);
   for (const Asked& a : asked) {
     if (!a.answered) at = earlier(at, a.retry_at);
@@ -45,6 +110,13 @@ Instant Shard::Impl::peer_deadline() const {
   for (const HeldDreq& h : held_dreqs) at = earlier(at, h.until);
   for (const Wanted& w : wanted) at = earlier(at, w.until);
   return at;
+}
+
+void Shard::peer_session(bool started, Instant now, Outbox& out) {
+  if (!started) return;
+  const RoleCtx ctx = impl_->context(now, out);
+  impl_->on_peer_started(ctx);
+  impl_->settle_dirty(ctx);
 }
 
 }  // namespace matchrdma

@@ -61,6 +61,10 @@ class Shard {
   /// True when no UNREGISTER of this pair waits for the peer's answer.
   bool unregistered(const Registration& reg) const;
 
+  /// The peer has a new session. `started`: it has lost its memory, or is seen for the first time
+  /// (PROTOCOL 8). What is owned is opened again there and resent; what it owned of flows to this side is gone.
+  void peer_session(bool started, Instant now, Outbox& out);
+
   /// Anything owned, held, withheld or waiting for an answer of the peer: virtual hosts run on until it is
   /// false.
   bool busy() const;

@@ -34,6 +34,12 @@ void note_seen(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
 
 }  // namespace
 
+FlowId Shard::Impl::new_id(FlowIndex i) {
+  const FlowId id{(uint64_t{config.instance} << 32) | ++next_flow_id};
+  ids[id.v] = i;
+  return id;
+}
+
 void Shard::Impl::open(SourceFlow& f, const RoleCtx& ctx) {
   f.group = gate.group(GroupKey::of(f.key), ctx);
   if (f.group == nullptr) {
@@ -41,9 +47,7 @@ void Shard::Impl::open(SourceFlow& f, const RoleCtx& ctx) {
     return;
   }
   ids.erase(f.id.v);
-  const FlowId id{(uint64_t{config.instance} << 32) | ++next_flow_id};
-  ids[id.v] = f.index;
-  open_flow(f, id, ctx);
+  open_flow(f, new_id(f.index), ctx);
   touch(f.index);
 }
 
@@ -151,6 +155,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
 void Shard::Impl::source_answer(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx) {
   switch (f.state) {
     case FlowState::kActive:
+    case FlowState::kReopening:
       source_answer_active(f, answer, std::move(packet), ctx);
       return;
     case FlowState::kPaired:

@@ -142,7 +142,8 @@ std::optional<Accepted> goes_back_above(SourceFlow& f, const Frame& req, Seq psn
 
 Accepted accept_request(SourceFlow& f, const Frame& req, PacketRef& packet, Gate& gate, const RoleCtx& ctx) {
   const Seq psn = unwrap24(req.psn().v, f.epsn);
-  if (!ctx.peer_up) return refuse(f, std::max(psn, f.epsn), Reason::kPeerDown, ctx);
+  if (!ctx.peer_up || f.state == FlowState::kReopening)
+    return refuse(f, std::max(psn, f.epsn), Reason::kPeerDown, ctx);
   const bool paused = f.last_request + kRetransmissionPause <= ctx.now;
   f.last_request = ctx.now;
   if (psn <= f.epsn) f.jumped_to = -1;

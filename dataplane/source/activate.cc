@@ -22,7 +22,8 @@ void start_handshake(SourceFlow& f, Message m, const RoleCtx& ctx) {
 }
 
 Message open_message(const SourceFlow& f) {
-  return FlowOpen{f.id, f.key, f.sender_qpn, f.path_mtu, f.completion, f.credits_used, f.vouched};
+  const bool again = f.state == FlowState::kReopening;
+  return FlowOpen{f.id, f.key, f.sender_qpn, f.path_mtu, f.completion, f.credits_used, f.vouched, again};
 }
 
 void set_base(SourceFlow& f, Seq base) {
@@ -72,6 +73,41 @@ void lift(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
   f.lifted_end = end;
   f.fire(FlowEvent::kLift);
   start_handshake(f, FlowLifted{f.id, f.lifted_end}, ctx);
+}
+
+// What the present step of the handshake says; nothing where none is under way.
+void say_now(SourceFlow& f, const RoleCtx& ctx) {
+  switch (f.state) {
+    case FlowState::kOpening:
+      ctx.out->message(open_message(f));
+      break;
+    case FlowState::kBasing:
+      ctx.out->message(FlowBase{f.id, f.base, f.base_fresh});
+      break;
+    case FlowState::kReopening:
+      if (f.reopen_base < 0) {
+        ctx.out->message(open_message(f));
+      } else {
+        ctx.out->message(FlowBase{f.id, f.reopen_base, true});
+      }
+      break;
+    case FlowState::kActive:
+      if (f.lifted_answered) {
+        f.retry_at = Instant::never();
+        return;
+      }
+      ctx.out->message(FlowLifted{f.id, f.lifted_end});
+      break;
+    case FlowState::kClosing:
+    case FlowState::kPoisoned:
+      ctx.out->message(CloseMarker{f.id});
+      ctx.out->message(FlowClose{f.id, f.close_whole_qp});
+      break;
+    default:
+      f.retry_at = Instant::never();
+      return;
+  }
+  say_again_later(f, ctx);
 }
 
 }  // namespace
@@ -216,30 +252,12 @@ void on_closed(SourceFlow& f, const RoleCtx& ctx) {
 void run_handshake_timer(SourceFlow& f, const RoleCtx& ctx) {
   if (f.retry_at > ctx.now) return;
   ++f.retry_count;
-  switch (f.state) {
-    case FlowState::kOpening:
-      ctx.out->message(open_message(f));
-      break;
-    case FlowState::kBasing:
-      ctx.out->message(FlowBase{f.id, f.base, f.base_fresh});
-      break;
-    case FlowState::kActive:
-      if (f.lifted_answered) {
-        f.retry_at = Instant::never();
-        return;
-      }
-      ctx.out->message(FlowLifted{f.id, f.lifted_end});
-      break;
-    case FlowState::kClosing:
-    case FlowState::kPoisoned:
-      ctx.out->message(CloseMarker{f.id});
-      ctx.out->message(FlowClose{f.id, f.close_whole_qp});
-      break;
-    default:
-      f.retry_at = Instant::never();
-      return;
-  }
-  say_again_later(f, ctx);
+  say_now(f, ctx);
+}
+
+void say_handshake(SourceFlow& f, const RoleCtx& ctx) {
+  f.retry_count = 0;
+  say_now(f, ctx);
 }
 
 }  // namespace matchrdma

@@ -31,6 +31,8 @@ void finish_drain(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
 void on_closed(SourceFlow& f, const RoleCtx& ctx);
 /// Repeats what was not answered.
 void run_handshake_timer(SourceFlow& f, const RoleCtx& ctx);
+/// Says the step of the handshake that the flow's state asks for, and arms its repeats.
+void say_handshake(SourceFlow& f, const RoleCtx& ctx);
 /// The peer was lost or came back without its state: base is forgotten, what comes passes meanwhile.
 void start_over(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
 /// The host has fenced its QP, or it has another partner now: what is owned is destroyed at both ends.

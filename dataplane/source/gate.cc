@@ -58,6 +58,7 @@ void admit(SourceFlow& f, const RoleCtx& ctx) {
 }  // namespace
 
 uint32_t next_gate_bytes(SourceFlow& f) {
+  if (f.state == FlowState::kReopening) return 0;
   if (f.resend_pending > 0) {
     const uint64_t i = next_resend(f);
     if (i < f.window.end()) return f.window[i].packet->size;

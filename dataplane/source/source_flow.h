@@ -174,6 +174,7 @@ struct SourceFlow {
   Seq real_ack_end = -1;       ///< newest real ACK seen before base was picked
   int64_t real_ack_msn = -1;
   bool base_fresh = false;
+  Seq reopen_base = -1;    ///< reopening: base of the new life at the far side; -1 until it was opened
   Seq no_base_below = 0;  ///< after a NAK below base: base only above the sender's old highest PSN
 
   // Faults.
@@ -196,7 +197,8 @@ struct SourceFlow {
 
   bool owns() const { return !window.empty(); }
   bool tracked() const {
-    return state == FlowState::kBarrier || state == FlowState::kActive || state == FlowState::kBasing;
+    return state == FlowState::kBarrier || state == FlowState::kActive || state == FlowState::kBasing ||
+           state == FlowState::kReopening;
   }
   void fire(FlowEvent e) {
     state = next_state(state, e);

@@ -128,6 +128,18 @@ void PairRig::raw(Proxy& p, Side side, Bytes frame) {
 }
 void PairRig::say(Proxy& to, const Message& m) { give(to, nullptr, &m); }
 
+void PairRig::restart(Proxy& p) {
+  ShardConfig config = o_.config;
+  config.instance = ++instance_;
+  std::destroy_at(&p.shard);
+  std::construct_at(&p.shard, config, *arena_);
+  p.wan.clear();
+  for (Proxy* each : {&a, &b}) {
+    each->shard.peer_session(true, now_, each->out);
+    collect(*each);
+  }
+}
+
 void PairRig::carry(Proxy& from, Proxy& to) {
   Queue under_way;
   under_way.swap(from.wan);

@@ -83,6 +83,8 @@ class PairRig {
   /// Timers run, everything is carried at once.
   void run(Duration d);
   void say(Proxy& to, const Message& m);
+  /// A proxy starts anew with nothing in its memory; the other one is told by the new session.
+  void restart(Proxy& p);
 
   Instant now() const { return now_; }
 
@@ -101,6 +103,7 @@ class PairRig {
  private:
   RigOptions o_;
   Instant now_;
+  uint32_t instance_ = 100;
 };
 
 // Requests and answers. Payload is 64 bytes of `fill`.

@@ -221,7 +221,7 @@ TEST(Tags, C10_InferredPairOpensOnlyWhereBothWaysWereSeen) {
   PairRig rig(learning());
   const Ends e = hashed();
   // Proxy B sees neither requests nor answers: they take another path there.
-  FlowOpen open{FlowId{77}, {}, e.a, 1024, Completion::kEarly, false, false};
+  FlowOpen open{FlowId{77}, {}, e.a, 1024, Completion::kEarly, false, false, false};
   const Registration r = rig.registration(e);
   open.key = r.flow(true);
   rig.say(rig.b, open);

@@ -1,0 +1,167 @@
+// A proxy starts anew while flows run (PROTOCOL 8).
+#include <gtest/gtest.h>
+
+#include "tests/tags/pair_rig.h"
+
+namespace matchrdma::tags {
+namespace {
+
+FlowView flow_at(const Proxy& p, bool source) {
+  for (const FlowView& v : p.shard.flows()) {
+    if (v.source == source) return v;
+  }
+  return {};
+}
+
+/// Four acknowledged packets, of which the receiver has two and has acknowledged none.
+struct FourOwned : PairRig {
+  FourOwned() {
+    connect();
+    for (uint32_t psn = 100; psn < 104; ++psn) from_a(write_only(psn));
+    lose(a.wan, 102);
+    lose(a.wan, 103);
+    carry();
+    EXPECT_EQ(acks(a.lan), (Psns{100, 101, 102, 103}));
+    EXPECT_EQ(psns(b.lan), (Psns{100, 101}));
+    a.lan.clear();
+    b.lan.clear();
+  }
+};
+
+TEST(Tags, S8_DestinationRestartsAndGetsEverythingOwnedInOrder) {
+  FourOwned rig;
+  rig.restart(rig.b);
+  EXPECT_STREQ(flow_at(rig.a, true).state, "reopening");
+  rig.run(Duration::millis(5));
+  EXPECT_STREQ(flow_at(rig.a, true).state, "active");
+  EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{100, 101, 102, 103}));
+  rig.from_b(answer(103, 4));
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  EXPECT_TRUE(naks(rig.a.lan).empty());
+  rig.from_a(write_only(104));
+  rig.carry();
+  EXPECT_EQ(acks(rig.a.lan).back(), 104u);
+  EXPECT_EQ(psns(rig.b.lan).back(), 104u);
+}
+
+TEST(Tags, S8_NoNewCustodyUntilTheRestartedPeerKnowsTheFlow) {
+  FourOwned rig;
+  rig.restart(rig.b);
+  rig.from_a(write_only(104));
+  EXPECT_TRUE(rig.a.lan.empty());
+  EXPECT_TRUE(psns(rig.a.wan).empty());
+  EXPECT_EQ(rig.a.shard.owned_packets(), 4u);
+  rig.run(Duration::millis(5));
+  rig.from_a(write_only(104));  // the sender, unanswered, sends it again
+  EXPECT_EQ(acks(rig.a.lan), (Psns{104}));
+}
+
+TEST(Tags, S8_RawAnswersAreHonouredWhileTheFlowIsOpenedAgain) {
+  FourOwned rig;
+  rig.restart(rig.b);
+  rig.from_b(answer(101, 2));  // B knows nothing of the flow: it passes
+  for (Left& l : rig.b.wan) {
+    if (l.packet) rig.raw(rig.a, Side::kWan, l.packet->bytes());
+  }
+  EXPECT_TRUE(rig.a.lan.empty());
+  EXPECT_EQ(rig.a.shard.owned_packets(), 2u);
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{102, 103}));
+}
+
+TEST(Tags, S8_LostWordsOfTheReopeningAreSaidAgain) {
+  FourOwned rig;
+  rig.restart(rig.b);
+  for (int i = 0; i < 3; ++i) {
+    lose_messages(rig.a.wan);
+    rig.wait(Duration::millis(40));
+    rig.carry_ab();
+    lose_messages(rig.b.wan);
+  }
+  rig.run(Duration::millis(200));
+  EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{100, 101, 102, 103}));
+}
+
+TEST(Tags, S8_PeerThatStartsTwiceIsToldTwice) {
+  FourOwned rig;
+  rig.restart(rig.b);
+  rig.carry_ab();
+  rig.restart(rig.b);
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{100, 101, 102, 103}));
+}
+
+TEST(Tags, S8_FlowThatOwesNothingPassesAndIsLearnedAnew) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.carry();
+  rig.from_b(answer(100, 1));
+  rig.run(Duration::millis(2));
+  ASSERT_EQ(rig.a.shard.owned_packets(), 0u);
+  rig.restart(rig.b);
+  rig.a.lan.clear();
+  rig.b.lan.clear();
+  rig.from_a(write_only(101));
+  EXPECT_TRUE(rig.a.lan.empty());
+  rig.carry();
+  EXPECT_EQ(psns(rig.b.lan), (Psns{101}));
+  rig.from_b(answer(101, 2));
+  rig.run(Duration::millis(5));
+  rig.from_a(write_only(102));
+  rig.carry();
+  rig.from_b(answer(102, 3));
+  rig.run(Duration::millis(5));
+  EXPECT_STREQ(flow_at(rig.a, true).state, "active");
+}
+
+TEST(Tags, S8_SourceRestartsAndNothingIsHeldForItAnyMore) {
+  FourOwned rig;
+  rig.restart(rig.a);
+  EXPECT_STREQ(flow_at(rig.b, false).state, "idle");
+  rig.from_a(write_only(102));
+  rig.carry();
+  EXPECT_EQ(psns(rig.b.lan, Cause::kForward), (Psns{102}));
+  rig.from_b(answer(102, 3));
+  rig.carry();
+  EXPECT_EQ(acks(rig.a.lan), (Psns{102}));
+}
+
+TEST(Tags, S8_NewSessionAnswersAClose) {
+  FourOwned rig;
+  Ends again;
+  again.start_a = 7000;
+  ASSERT_TRUE(rig.register_at_a(rig.registration(again)));
+  ASSERT_STREQ(flow_at(rig.a, true).state, "closing");
+  rig.from_a(write_only(7000));
+  rig.restart(rig.b);
+  EXPECT_STREQ(flow_at(rig.a, true).state, "paired");
+  EXPECT_EQ(psns(rig.a.wan), (Psns{7000}));
+}
+
+TEST(Tags, S8_RegistrationsAreToldAgain) {
+  PairRig rig;
+  rig.connect();
+  rig.restart(rig.b);
+  EXPECT_FALSE(rig.a.shard.registered(rig.registration()));
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(rig.b.shard.flows().size(), 2u);
+}
+
+TEST(Tags, S8_CustodyForAPeerThatStaysAwayEndsInAFault) {
+  RigOptions o;
+  o.config.timing.custody_max_age = Duration::seconds(2);
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.a.lan.clear();
+  rig.wait(Duration::millis(1900));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 1u);
+  rig.wait(Duration::millis(500));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  EXPECT_STREQ(flow_at(rig.a, true).state, "poisoned");
+}
+
+}  // namespace
+}  // namespace matchrdma::tags
