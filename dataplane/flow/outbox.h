@@ -6,6 +6,7 @@
 
 #include "dataplane/base/packet.h"
 #include "dataplane/base/types.h"
+#include "dataplane/flow/journal.h"
 #include "dataplane/flow/message.h"
 
 namespace matchrdma {
@@ -52,6 +53,7 @@ class Outbox {
   explicit Outbox(size_t inputs = 64) : capacity_(inputs * kPerInput + 4 * kReserve) {
     items_.reserve(capacity_);
     messages_.reserve(capacity_);  // never grows: items point into it
+    journal_.reserve(capacity_);
   }
 
   void packet(Side side, Cause cause, PacketRef p) {
@@ -63,18 +65,24 @@ class Outbox {
     messages_.push_back(std::move(m));
     items_.push_back({Side::kWan, Cause::kForward, !in_data_queue(messages_.back()), {}, &messages_.back()});
   }
+  /// To be written before any item leaves: what it tells must not be promised before it is kept. Grows only when
+  /// all flows end at once.
+  void journal(const JournalRecord& r) { journal_.push_back(r); }
+  std::span<const JournalRecord> journal() const { return journal_; }
   /// Scheduled work (gate, delivery, timers) stops when this is false and goes on in the next run.
   bool has_room() const { return capacity_ - items_.size() > kReserve; }
   std::span<OutItem> items() { return items_; }
   void clear() {
     items_.clear();
     messages_.clear();
+    journal_.clear();
   }
 
  private:
   size_t capacity_;
   std::vector<OutItem> items_;
   std::vector<Message> messages_;
+  std::vector<JournalRecord> journal_;
 };
 
 }  // namespace matchrdma

@@ -47,6 +47,7 @@ struct Shard::Impl {
   RoleCtx context(Instant now, Outbox& out);
   void touch(FlowIndex i);
   void run_flow_timers(const RoleCtx& ctx);
+  void expire(FlowIndex i, const RoleCtx& ctx);
   void settle_dirty(const RoleCtx& ctx);
   void arm(FlowIndex i, const RoleCtx& ctx);
 
@@ -97,6 +98,10 @@ struct Shard::Impl {
   void retire(const SourceFlow& f, const RoleCtx& ctx);
   void run_wanted(const RoleCtx& ctx);
   void forget_idle(const RoleCtx& ctx);
+
+  // journal.cc: H13.
+  void write_journal(SourceFlow& f, const RoleCtx& ctx);
+  bool poison_journaled(const JournalRecord& r, const RoleCtx& ctx);
 
   // dreq_hold.cc: C8.
   void hold_dreq(Side side, FlowIndex i, PacketRef packet, const RoleCtx& ctx);

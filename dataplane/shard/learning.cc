@@ -19,7 +19,7 @@ constexpr FlowIndex kIdlePerProbe = 64;  // records looked at per probe interval
 }  // namespace
 
 const char* learned_by_key(LearnedBy l) {
-  static constexpr const char* kKeys[] = {"registration", "cm", "correlation", "peer"};
+  static constexpr const char* kKeys[] = {"registration", "cm", "correlation", "peer", "journal"};
   return kKeys[static_cast<size_t>(l)];
 }
 

@@ -133,6 +133,8 @@ void Shard::Impl::unlearn(const Registration& reg, const RoleCtx& ctx) {
     FlowRecord& r = records[i];
     if (r.source) {
       discard_owned(*r.source, gate, ctx);
+      r.source->state = FlowState::kTransparent;
+      write_journal(*r.source, ctx);
       ids.erase(r.source->id.v);
       r.source.reset();
     } else {

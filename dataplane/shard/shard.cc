@@ -20,11 +20,12 @@ uint32_t chunks(uint32_t elements, uint32_t rings) {
   return elements / ChunkPool<T>::kChunk + 2 * std::min(rings, elements / ChunkPool<T>::kChunk + 1);
 }
 
-// Copies behind a barrier that nobody lifts, and an active flow that owes nothing and is owed nothing.
+// Copies behind a barrier that nobody lifts, an active flow that owes nothing and is owed nothing, and a failed
+// QP whose sender has stopped: its numbers may name another one soon.
 Instant idle_expiry(const SourceFlow& f, const RoleCtx& ctx) {
   const bool idle = f.state == FlowState::kActive && !f.owns();
   const bool stuck = f.state == FlowState::kBarrier && f.owns();
-  return idle || stuck ? later(f.last_send, f.last_request) + ctx.timing->idle_expiry : Instant::never();
+  return idle || stuck || f.state == FlowState::kPoisoned ? later(f.last_send, f.last_request) + ctx.timing->idle_expiry : Instant::never();
 }
 
 }  // namespace
@@ -105,7 +106,7 @@ void Shard::Impl::run_flow_timers(const RoleCtx& ctx) {
         run_accept_timers(*r.source, ctx);
         run_repair_timers(*r.source, gate, ctx);
       }
-      if (idle_expiry(*r.source, ctx) <= ctx.now) forget_base(*r.source, gate, ctx);
+      if (idle_expiry(*r.source, ctx) <= ctx.now) expire(i, ctx);
       if (r.source->state == FlowState::kDoubted) conclude(i, judge(*r.source, ctx.now), ctx);
       run_handshake_timer(*r.source, ctx);
     } else if (r.destination) {
@@ -114,6 +115,17 @@ void Shard::Impl::run_flow_timers(const RoleCtx& ctx) {
       run_session_timer(*r.destination, ctx);
     }
     touch(i);
+  }
+}
+
+void Shard::Impl::expire(FlowIndex i, const RoleCtx& ctx) {
+  SourceFlow& f = *records[i].source;
+  if (f.state != FlowState::kPoisoned) {
+    forget_base(f, gate, ctx);
+  } else if (records[i].by == LearnedBy::kRegistration) {
+    end_for_good(f, gate, ctx);
+  } else {
+    retire(f, ctx);
   }
 }
 
@@ -127,6 +139,7 @@ void Shard::Impl::settle_dirty(const RoleCtx& ctx) {
     if (r.source) {
       settle_acks(*r.source, ctx);
       finish_drain(*r.source, gate, ctx);
+      write_journal(*r.source, ctx);
     } else if (r.destination) {
       run_report_timer(*r.destination, ctx);
       // A receiver that failed its QP sends nothing more either: both flows end (H12).

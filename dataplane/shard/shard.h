@@ -65,6 +65,10 @@ class Shard {
   /// (PROTOCOL 8). What is owned is opened again there and resent; what it owned of flows to this side is gone.
   void peer_session(bool started, Instant now, Outbox& out);
 
+  /// A record of the journal that the last life of this proxy left (H13): if it promised anything, the QP is
+  /// failed, both ways, on its next packets. False when the flow table has no room.
+  bool poison_journaled(const JournalRecord& r, Instant now, Outbox& out);
+
   /// Anything owned, held, withheld or waiting for an answer of the peer: virtual hosts run on until it is
   /// false.
   bool busy() const;

@@ -14,6 +14,8 @@ constexpr Duration kStillMoving = Duration::seconds(1);
 }  // namespace
 
 void on_request_poisoned(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
+  if (!f.ack_form.known) f.ack_form = AckTemplate::mirrored(req);
+  f.last_request = ctx.now;
   const Seq psn = unwrap24(req.psn().v, f.fault_psn);
   // A sender that goes back shows its oldest outstanding PSN, better than we can know it: it may have taken a
   // response that we did not count.
@@ -25,6 +27,7 @@ void on_request_poisoned(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
 void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
   if (f.state == FlowState::kPoisoned) return;
   ++ctx.n->faults;
+  f.last_request = later(f.last_request, ctx.now);
   // The oldest PSN the sender has outstanding; inside a READ its next expected response, so that the fault
   // never stands in the middle of a response stream.
   f.fault_psn = f.acked_end;

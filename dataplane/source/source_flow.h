@@ -185,6 +185,8 @@ struct SourceFlow {
   Instant doubt_ends = Instant::never();
   Instant moved_on{-1'000'000'000'000};  ///< doubted: newest request beyond everything we acknowledged
 
+  Seq journaled_end = -1;  ///< acked_end of the journal's record; -1: it says that nothing is promised
+
   // CNP.
   Instant last_cnp = Instant{-1'000'000'000'000};
   uint8_t ect = 2;

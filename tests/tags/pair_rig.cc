@@ -1,6 +1,9 @@
 #include "tests/tags/pair_rig.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
 
 namespace matchrdma::tags {
 namespace {
@@ -35,6 +38,7 @@ void collect(Proxy& p) {
     q.push_back({item.cause, item.priority, std::move(item.packet),
                  item.message == nullptr ? Message{} : std::move(*item.message)});
   }
+  p.journal.insert(p.journal.end(), p.out.journal().begin(), p.out.journal().end());
   p.out.clear();
 }
 
@@ -127,6 +131,13 @@ void PairRig::raw(Proxy& p, Side side, Bytes frame) {
   give(p, &item, nullptr);
 }
 void PairRig::say(Proxy& to, const Message& m) { give(to, nullptr, &m); }
+
+void PairRig::read_journal(Proxy& p) {
+  std::map<uint32_t, JournalRecord> slots;
+  for (const JournalRecord& r : std::exchange(p.journal, {})) slots[r.slot] = r;
+  for (const auto& [slot, r] : slots) MRDMA_CHECK(p.shard.poison_journaled(r, now_, p.out));
+  collect(p);
+}
 
 void PairRig::restart(Proxy& p) {
   ShardConfig config = o_.config;

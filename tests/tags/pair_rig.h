@@ -48,6 +48,7 @@ struct Proxy {
   Proxy(const ShardConfig& c, PacketPool& pool) : shard(c, pool) {}
   Shard shard;
   Outbox out;
+  std::vector<JournalRecord> journal;  ///< as it came
   Queue lan, wan;  ///< what left and was not taken away yet; `wan` is under way to the peer
 };
 
@@ -85,6 +86,8 @@ class PairRig {
   void say(Proxy& to, const Message& m);
   /// A proxy starts anew with nothing in its memory; the other one is told by the new session.
   void restart(Proxy& p);
+  /// What the journal of its last life says, to the new one.
+  void read_journal(Proxy& p);
 
   Instant now() const { return now_; }
 

@@ -163,5 +163,73 @@ TEST(Tags, S8_CustodyForAPeerThatStaysAwayEndsInAFault) {
   EXPECT_STREQ(flow_at(rig.a, true).state, "poisoned");
 }
 
+TEST(Tags, H13_JournalSaysWhatIsPromisedAndNotConfirmed) {
+  PairRig rig;
+  rig.connect();
+  EXPECT_TRUE(rig.a.journal.empty());
+  rig.from_a(write_only(100));
+  ASSERT_EQ(rig.a.journal.size(), 1u);
+  EXPECT_TRUE(rig.a.journal[0].promised);
+  EXPECT_EQ(rig.a.journal[0].acked_end.v, 101u);
+  EXPECT_EQ(rig.a.journal[0].confirmed_end.v, 100u);
+  rig.carry();
+  rig.from_b(answer(100, 1));
+  rig.run(Duration::millis(1));
+  ASSERT_EQ(rig.a.journal.size(), 2u);
+  EXPECT_FALSE(rig.a.journal[1].promised);
+  EXPECT_EQ(rig.a.journal[1].slot, rig.a.journal[0].slot);
+}
+
+TEST(Tags, H13_EndToEndPromisesNothing) {
+  RigOptions o;
+  o.completion = Completion::kEndToEnd;
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.carry();
+  rig.from_b(answer(100, 1));
+  rig.run(Duration::millis(1));
+  EXPECT_TRUE(rig.a.journal.empty());
+}
+
+TEST(Tags, H13_SourceThatLostCustodyFailsTheQpLoudly) {
+  FourOwned rig;
+  rig.restart(rig.a);
+  rig.read_journal(rig.a);
+  EXPECT_STREQ(flow_at(rig.a, true).state, "poisoned");
+  rig.from_a(write_only(105));  // 104 was lost on the LAN: the oldest outstanding is what follows our last ACK
+  ASSERT_EQ(aeths(rig.a.lan).size(), 1u);
+  EXPECT_EQ(aeths(rig.a.lan)[0].syndrome, kNakRemoteOperation);
+  EXPECT_EQ(aeths(rig.a.lan)[0].psn, 104u);
+  EXPECT_TRUE(psns(rig.a.wan).empty());
+}
+
+TEST(Tags, H13_NothingPromisedNothingFails) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.carry();
+  rig.from_b(answer(100, 1));
+  rig.run(Duration::millis(1));
+  rig.restart(rig.a);
+  rig.read_journal(rig.a);
+  rig.a.lan.clear();
+  rig.from_a(write_only(101));
+  EXPECT_EQ(psns(rig.a.wan), (Psns{101}));
+  EXPECT_TRUE(rig.a.lan.empty());
+}
+
+TEST(Tags, H13_FailedQpIsForgottenWhenItsSenderHasStopped) {
+  FourOwned rig;
+  rig.restart(rig.a);
+  rig.read_journal(rig.a);
+  rig.from_a(write_only(104));
+  rig.run(Duration::seconds(61));
+  rig.a.lan.clear();
+  rig.from_a(write_only(9000));  // another QP may have the number now
+  EXPECT_TRUE(rig.a.lan.empty());
+  EXPECT_EQ(psns(rig.a.wan), (Psns{9000}));
+}
+
 }  // namespace
 }  // namespace matchrdma::tags
