@@ -28,7 +28,9 @@ namespace matchrdma::layout {
   X(18, ProbeAck)             \
   X(19, UnregisterQp)         \
   X(20, UnregisterQpAck)      \
-  X(21, FlowContradicted)
+  X(21, FlowContradicted)     \
+  X(22, Drain)                \
+  X(23, DrainAck)
 
 /// Only those in use. Their starts ascend; ends may overlap where a sender's requests do.
 template <class A>
@@ -46,6 +48,14 @@ void ranges(A& a, In<A, CustodyAck>& m) {
   }
 }
 
+template <class A>
+void fields(A& a, In<A, Drain>& m) {
+  flag(a, m.on);
+}
+template <class A>
+void fields(A& a, In<A, DrainAck>& m) {
+  flag(a, m.on);
+}
 template <class A>
 void fields(A& a, In<A, FlowOpen>& m) {
   flow_id(a, m.id);

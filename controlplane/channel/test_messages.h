@@ -121,6 +121,8 @@ class MessageMaker {
   void fill(UnregisterQp& m) { m = {registration(), r_.next()}; }
   void fill(UnregisterQpAck& m) { m = {registration()}; }
   void fill(RegisterQpAck& m) { m = {registration()}; }
+  void fill(Drain& m) { m = {coin()}; }
+  void fill(DrainAck& m) { m = {coin()}; }
   void fill(Budget& m) {
     m = {{address(coin()), vlan(), vlan(), anything<uint16_t>()}, Rate{seq()}, Duration{seq()}, r_.next()};
   }

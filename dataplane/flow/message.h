@@ -162,6 +162,14 @@ struct UnregisterQp {
 struct UnregisterQpAck {
   Registration reg;
 };
+/// No new custody for flows to this side; `on` false: as before. Repeated until answered; the answer to a drain
+/// comes when all that was owned is confirmed.
+struct Drain {
+  bool on;
+};
+struct DrainAck {
+  bool on;
+};
 /// Rate the source may inject for one receiver; lost ones do not matter.
 struct Budget {
   GroupKey group;
@@ -180,7 +188,7 @@ struct ProbeAck {
 using Message =
     std::variant<FlowOpen, FlowOpened, FlowBase, FlowBaseAck, FlowLifted, FlowLiftedAck, FlowClose, FlowClosed,
                  CloseMarker, SentMark, CustodyAck, FlowFault, FlowFaultAck, FlowContradicted, RegisterQp,
-                 RegisterQpAck, UnregisterQp, UnregisterQpAck, Budget, Probe, ProbeAck>;
+                 RegisterQpAck, UnregisterQp, UnregisterQpAck, Drain, DrainAck, Budget, Probe, ProbeAck>;
 
 /// True for what must travel in order with the packets (PROTOCOL 6, column "queue").
 inline bool in_data_queue(const Message& m) {

@@ -16,6 +16,7 @@ struct RoleCtx {
   const Limits* limits = nullptr;
   const Timing* timing = nullptr;
   const Tuning* tuning = nullptr;
+  const FlowPolicy* policy = nullptr;
   Duration rtt;  ///< newest windowed minimum of the span's round trip
   bool peer_up = true;
   std::vector<uint32_t>* touched =

@@ -24,6 +24,9 @@ struct FlowRecord {
   std::unique_ptr<SourceFlow> source;
   std::unique_ptr<DestinationFlow> destination;
   bool dirty = false;
+  bool policy_asked = false;             ///< with the traffic class of a real request
+  uint8_t dscp = 0;                      ///< of that request
+  std::optional<Completion> registered;  ///< what its registration asked for
   Registration::End named;  ///< as the learner knew its sender
   LearnedBy by = LearnedBy::kRegistration;
   Instant last;                 ///< newest packet
@@ -40,6 +43,17 @@ struct Shard::Impl {
   };
 
   Impl(const ShardConfig& c, PacketPool& p);
+
+  /// Where nobody gave a policy: the same for all.
+  struct FixedPolicy final : FlowPolicy {
+    explicit FixedPolicy(const Tuning& t) : tuning(t) {}
+    bool learns() const override { return tuning.learned != Completion::kTransparent; }
+    Completion completion(const FlowKey&, uint8_t, std::optional<Completion> registered) const override {
+      return registered.value_or(tuning.learned);
+    }
+    Budget budget(const GroupKey&) const override { return {tuning.budget, tuning.budget_burst_bytes}; }
+    const Tuning& tuning;
+  };
 
   // shard.cc: the order of the stages.
   void run_once(std::span<RxItem> burst, std::span<const Message> messages, Instant now, Outbox& out);
@@ -70,6 +84,17 @@ struct Shard::Impl {
   void source_answer_before_lift(SourceFlow& f, const Frame& answer, PacketRef packet, const RoleCtx& ctx);
   void open(SourceFlow& f, const RoleCtx& ctx);
   FlowId new_id(FlowIndex i);
+
+  // policy.cc: what an operator decides.
+  void ask_policy(FlowIndex i, const RoleCtx& ctx);
+  void on_first_request(FlowIndex i, const Frame& f, const RoleCtx& ctx);
+
+  // drain.cc: PROTOCOL 8.
+  bool draining() const { return drain_here || drain_there; }
+  void drain_all(const RoleCtx& ctx);
+  bool rests() const;
+  void on_drain(const Drain& m, const RoleCtx& ctx);
+  void say_drain(const RoleCtx& ctx);
 
   // peer.cc: is it there, how far is it, what was asked of it.
   void run_peer_timer(const RoleCtx& ctx);
@@ -130,6 +155,7 @@ struct Shard::Impl {
   }
 
   ShardConfig config;
+  FixedPolicy fixed_policy{config.tuning};
   PacketPool& pool;
   Counters n;
   FlowTable table;
@@ -174,6 +200,9 @@ struct Shard::Impl {
   uint32_t rtt_count = 0;
   Instant last_heard = Instant::never();  ///< never: nothing was heard yet
   bool peer_lost = false;
+  bool drain_here = false, drain_there = false;  ///< asked for by this operator, by the peer's
+  bool drain_told = true;                        ///< the peer knows drain_here and, if it is set, rests
+  Instant drain_retry_at = Instant::never();
   Instant custody_until = Instant::never();  ///< the peer is lost: what is owned is kept until then
   Instant next_probe = Instant::never();
   Instant last_run;

@@ -25,12 +25,12 @@ const char* learned_by_key(LearnedBy l) {
 
 // No state from a packet that fails its checks (PROTOCOL 8).
 void Shard::Impl::watch_request(const FlowKey& key, const Frame& f, const RoleCtx& ctx) {
-  if (config.tuning.learned == Completion::kTransparent || !icrc_ok(f)) return;
+  if (!ctx.policy->learns() || !icrc_ok(f)) return;
   correlation.on_request(key, f, ctx.now);
 }
 
 void Shard::Impl::watch_answer(Side side, const FlowKey& key, const Frame& f, const RoleCtx& ctx) {
-  if (config.tuning.learned == Completion::kTransparent || !icrc_ok(f)) return;
+  if (!ctx.policy->learns() || !icrc_ok(f)) return;
   const auto pair = correlation.on_answer(key, f, side == Side::kLan, ctx.now, ctx.rtt);
   if (pair) found(*pair, LearnedBy::kCorrelation, ctx);
 }
@@ -46,8 +46,7 @@ void Shard::Impl::on_cm(Side side, const Frame& f, PacketRef packet, const RoleC
         return;
       }
     }
-    const bool learns = config.tuning.learned != Completion::kTransparent;
-    const auto pair = learns ? cm.on_mad(*mad, f, side == Side::kLan, ctx.now) : std::nullopt;
+    const auto pair = ctx.policy->learns() ? cm.on_mad(*mad, f, side == Side::kLan, ctx.now) : std::nullopt;
     if (pair) found(*pair, LearnedBy::kCm, ctx);
   }
   n.reasons.add(Reason::kUd);
@@ -55,7 +54,7 @@ void Shard::Impl::on_cm(Side side, const Frame& f, PacketRef packet, const RoleC
 }
 
 void Shard::Impl::found(Registration pair, LearnedBy by, const RoleCtx& ctx) {
-  pair.completion = config.tuning.learned;
+  pair.completion = ctx.policy->completion(pair.flow(true), 0, std::nullopt);
   bool taken = false;
   for (const bool from_a : {true, false}) {
     const FlowIndex i = table.find(pair.flow(from_a));
@@ -117,7 +116,7 @@ void Shard::Impl::on_flow_open(const FlowOpen& m, const RoleCtx& ctx) {
     Registration pair = Registration::of(m.key, m.sender_qpn);
     std::swap(pair.a, pair.b);  // its sender stands at the peer
     pair.credits = m.credits;
-    pair.completion = config.tuning.learned;
+    pair.completion = ctx.policy->completion(pair.flow(true), 0, std::nullopt);
     if (!learn(pair, true, m.vouched || m.again ? LearnedBy::kPeer : LearnedBy::kCorrelation, ctx)) {
       ctx.out->message(FlowOpened{m.id, OpenAnswer::kRefused});
       return;

@@ -172,6 +172,10 @@ void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
                  [&](const UnregisterQp& m) { on_unregister(m, ctx); },
                  [&](const RegisterQpAck& m) { answered(m.reg, false, ctx); },
                  [&](const UnregisterQpAck& m) { answered(m.reg, true, ctx); },
+                 [&](const Drain& m) { on_drain(m, ctx); },
+                 [&](const DrainAck& m) {
+                   if (m.on == drain_here) drain_told = true;
+                 },
                  [&](const FlowOpened& m) { to_source(m, ctx); },
                  [&](const FlowBaseAck& m) { to_source(m, ctx); },
                  [&](const FlowLiftedAck& m) { to_source(m, ctx); },

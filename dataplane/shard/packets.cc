@@ -96,6 +96,7 @@ void Shard::Impl::on_rc_request(Side side, const Frame& f, PacketRef packet, con
   touch(i);
   r->last = ctx.now;
   if (side == Side::kLan) {
+    if (!r->policy_asked) on_first_request(i, f, ctx);
     source_request(*r->source, f, std::move(packet), ctx);
     return;
   }
@@ -159,7 +160,7 @@ void Shard::Impl::on_opaque(Side side, const Frame& f, Reason why, PacketRef pac
   if (side == Side::kLan && r != nullptr && r->source && r->source->state == FlowState::kActive && icrc_ok(f)) {
     // C14: nobody knows what it does, so nothing after it may be acknowledged before it.
     n.reasons.add(Reason::kOpaqueFence);
-    drain(*r->source);
+    matchrdma::drain(*r->source);
     keep_until_closed(*r->source, std::move(packet), ctx);
     touch(i);
     return;

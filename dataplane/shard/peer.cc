@@ -18,6 +18,7 @@ void Shard::Impl::run_peer_timer(const RoleCtx& ctx) {
   for (Asked& a : asked) {
     if (!a.answered && a.retry_at <= ctx.now) say(a, ctx);
   }
+  if (!drain_told && drain_retry_at <= ctx.now) say_drain(ctx);
   if (table.size() == 0) {
     next_probe = Instant::never();  // nobody to probe for, and no deadline that passes in vain
     return;
@@ -71,6 +72,8 @@ void Shard::Impl::on_peer_started(const RoleCtx& ctx) {
     a.answered = false;
     say(a, ctx);
   }
+  if (drain_there) on_drain(Drain{false}, ctx);  // who asked for it is gone
+  if (drain_here) say_drain(ctx);
 }
 
 // A source flow whose far side has forgotten it.
@@ -107,6 +110,7 @@ Instant Shard::Impl::peer_deadline() const {
   for (const Asked& a : asked) {
     if (!a.answered) at = earlier(at, a.retry_at);
   }
+  if (!drain_told) at = earlier(at, drain_retry_at);
   for (const HeldDreq& h : held_dreqs) at = earlier(at, h.until);
   for (const Wanted& w : wanted) at = earlier(at, w.until);
   return at;

@@ -48,6 +48,8 @@ FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool sou
   r.named = from;
   r.registered_seq = 0;
   r.by = by;
+  r.policy_asked = false;
+  r.registered = by == LearnedBy::kRegistration ? std::optional(reg.completion) : std::nullopt;
   r.last = now;
   const bool inferred = by == LearnedBy::kCorrelation;
   if (source_here) {
@@ -117,7 +119,7 @@ bool Shard::Impl::learn(const Registration& reg, bool local_a, LearnedBy by, con
 }
 
 void Shard::Impl::open_started(const Registration& reg, const RoleCtx& ctx) {
-  if (reg.completion == Completion::kTransparent) return;
+  if (reg.completion == Completion::kTransparent || draining()) return;
   for (const bool from_a : {true, false}) {
     const FlowIndex i = table.find(reg.flow(from_a));
     FlowRecord* r = record(i);

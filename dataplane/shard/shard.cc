@@ -63,6 +63,7 @@ RoleCtx Shard::Impl::context(Instant now, Outbox& out) {
   ctx.limits = &config.limits;
   ctx.timing = &config.timing;
   ctx.tuning = &config.tuning;
+  ctx.policy = config.policy != nullptr ? config.policy : &fixed_policy;
   ctx.rtt = rtt;
   ctx.touched = &touched;
   ctx.peer_up = last_heard.is_never() || last_heard + config.timing.peer_timeout > now;

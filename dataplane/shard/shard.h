@@ -23,6 +23,7 @@ struct ShardConfig {
   Tuning tuning;
   uint32_t instance =
       1;  ///< high half of every flow id this shard gives out: never the same twice over restarts
+  const FlowPolicy* policy = nullptr;  ///< none: `tuning` for every flow and receiver. Must outlive the shard.
 };
 
 /// What a snapshot tells about one flow.
@@ -64,6 +65,17 @@ class Shard {
   /// The peer has a new session. `started`: it has lost its memory, or is seen for the first time
   /// (PROTOCOL 8). What is owned is opened again there and resent; what it owned of flows to this side is gone.
   void peer_session(bool started, Instant now, Outbox& out);
+
+  /// Asks the policy anew for every flow; a flow that may not be proxied any more drains first. `policy` replaces
+  /// the one before, which must live until then.
+  void set_policy(const FlowPolicy* policy, Instant now, Outbox& out);
+  /// Flows to one key drain and become transparent; later ones are as the policy says. False: not known here.
+  bool drain_flow(const FlowKey& key, Instant now, Outbox& out);
+  /// No new custody, here and at the peer (PROTOCOL 8, drain); flows become transparent as they are confirmed.
+  /// False ends it.
+  void drain(bool on, Instant now, Outbox& out);
+  /// Nothing is owned here nor, of flows to this side, at the peer.
+  bool drained() const;
 
   /// A record of the journal that the last life of this proxy left (H13): if it promised anything, the QP is
   /// failed, both ways, on its next packets. False when the flow table has no room.

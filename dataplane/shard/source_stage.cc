@@ -71,7 +71,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
   if (f.inferred && other_port(f, req)) {
     // What named the pair has changed: another QP may be behind this QPN now (C6). What is owned is delivered.
     if (f.state == FlowState::kActive && f.owns()) {
-      if (!f.draining) drain(f);
+      if (!f.draining) matchrdma::drain(f);
     } else {
       retire(f, ctx);
       pass_or_keep(f, req, std::move(packet), ctx);
@@ -82,7 +82,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
   if (f.path_mtu != 0) note_seen(f, req, ctx);
   switch (f.state) {
     case FlowState::kPaired:
-      if (ctx.peer_up && f.seen && f.seen_end > f.no_base_below && f.open_after <= ctx.now) open(f, ctx);
+      if (ctx.peer_up && !draining() && f.seen && f.seen_end > f.no_base_below && f.open_after <= ctx.now) open(f, ctx);
       [[fallthrough]];
     case FlowState::kOpening:
       n.reasons.add(Reason::kUntracked);
@@ -119,7 +119,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
   if (req.info().read_class &&
       psn_count(req, f.path_mtu) >= static_cast<uint32_t>(config.limits.max_psn_window)) {
     n.reasons.add(Reason::kReadRange);
-    drain(f);
+    matchrdma::drain(f);
     keep_until_closed(f, std::move(packet), ctx);
     return;
   }

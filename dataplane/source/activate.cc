@@ -220,6 +220,39 @@ void drain(SourceFlow& f) {
   f.gap_nak_due = f.gap_nak_sent = false;
 }
 
+void order_drain(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
+  switch (f.state) {
+    case FlowState::kActive:
+    case FlowState::kReopening:
+      if (!f.draining) drain(f);
+      break;
+    case FlowState::kPaired:
+    case FlowState::kOpening:
+      f.retry_at = Instant::never();
+      f.fire(FlowEvent::kGiveUp);
+      break;
+    case FlowState::kBasing:
+    case FlowState::kBarrier:
+      leave_alone(f, gate, ctx);
+      break;
+    case FlowState::kClosing:
+      f.drained = true;
+      break;
+    default:
+      return;  // transparent, failed, or about to be one of the two
+  }
+  f.by_order = true;
+}
+
+void allow_again(SourceFlow& f) {
+  if (!f.by_order) return;
+  f.by_order = f.draining = f.drained = false;
+  if (f.state == FlowState::kTransparent) {
+    f.has_start = false;
+    f.fire(FlowEvent::kNewGeneration);
+  }
+}
+
 void keep_until_closed(SourceFlow& f, PacketRef packet, const RoleCtx& ctx) {
   if (f.passing.size() >= kKeptWhileClosing ||
       !f.passing.push_back({std::move(packet), UINT64_MAX, Cause::kForward})) {

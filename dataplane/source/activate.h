@@ -24,6 +24,10 @@ void new_generation(SourceFlow& f, bool whole_qp, Gate& gate, const RoleCtx& ctx
 /// No new custody: what comes is kept behind what is owned, and the flow becomes transparent when all is
 /// confirmed.
 void drain(SourceFlow& f);
+/// An operator's drain, whatever the flow is doing: what was promised is delivered, then it is transparent.
+void order_drain(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
+/// What an operator's drain made transparent may be opened again.
+void allow_again(SourceFlow& f);
 /// Keeps a packet of a draining or closing flow, bounded.
 void keep_until_closed(SourceFlow& f, PacketRef packet, const RoleCtx& ctx);
 /// Ends the drain when nothing is owned any more.

@@ -80,7 +80,8 @@ BudgetGroup* Gate::group(const GroupKey& key, const RoleCtx& ctx) {
   if (groups_.size() == max_groups_) return nullptr;
   auto g = std::make_unique<BudgetGroup>();
   g->key = key;
-  g->bucket = TokenBucket(ctx.tuning->budget, ctx.tuning->budget_burst_bytes, ctx.now);
+  const FlowPolicy::Budget b = ctx.policy->budget(key);
+  g->bucket = TokenBucket(b.rate, b.burst_bytes, ctx.now);
   g->index = static_cast<uint32_t>(groups_.size());
   groups_.push_back(std::move(g));
   return groups_.back().get();
@@ -169,8 +170,17 @@ void Gate::run(const RoleCtx& ctx) {
 void Gate::set_budget(const GroupKey& key, Rate rate, const RoleCtx& ctx) {
   BudgetGroup* g = group(key, ctx);
   if (g == nullptr) return;
+  g->told = true;
   g->bucket.set_rate(rate, ctx.now);
   arm(*g, ctx);
+}
+
+void Gate::reload(const RoleCtx& ctx) {
+  for (auto& g : groups_) {
+    if (g->told) continue;
+    g->bucket.set_rate(ctx.policy->budget(g->key).rate, ctx.now);
+    arm(*g, ctx);
+  }
 }
 
 void Gate::charge_outside(const GroupKey& key, uint32_t bytes, Instant now) {

@@ -19,6 +19,7 @@ struct BudgetGroup {
   List urgent, small, bulk;
   uint64_t backlog_bytes = 0;
   uint32_t small_turns = 0;  ///< small flows served since a bulk flow was
+  bool told = false;  ///< its rate is the peer's BUDGET
   bool empty() const { return urgent.empty() && small.empty() && bulk.empty(); }
 };
 
@@ -35,6 +36,8 @@ class Gate {
   void run(const RoleCtx& ctx);
   Instant next_deadline() const { return timers_.earliest(); }
   void set_budget(const GroupKey& key, Rate rate, const RoleCtx& ctx);
+  /// The policy has changed: groups that the peer told nothing about take its rates.
+  void reload(const RoleCtx& ctx);
   /// Traffic of the group outside the gate (UC, UD, transparent, responses) uses its budget too.
   void charge_outside(const GroupKey& key, uint32_t bytes, Instant now);
   /// Takes the flow out of its list (its window was discarded).

@@ -132,6 +132,11 @@ void PairRig::raw(Proxy& p, Side side, Bytes frame) {
 }
 void PairRig::say(Proxy& to, const Message& m) { give(to, nullptr, &m); }
 
+void PairRig::drain(Proxy& p, bool on) {
+  p.shard.drain(on, now_, p.out);
+  collect(p);
+}
+
 void PairRig::read_journal(Proxy& p) {
   std::map<uint32_t, JournalRecord> slots;
   for (const JournalRecord& r : std::exchange(p.journal, {})) slots[r.slot] = r;

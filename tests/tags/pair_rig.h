@@ -84,6 +84,7 @@ class PairRig {
   /// Timers run, everything is carried at once.
   void run(Duration d);
   void say(Proxy& to, const Message& m);
+  void drain(Proxy& p, bool on);
   /// A proxy starts anew with nothing in its memory; the other one is told by the new session.
   void restart(Proxy& p);
   /// What the journal of its last life says, to the new one.

@@ -1,0 +1,146 @@
+// What an operator decides: traffic classes (C7), drain (PROTOCOL 8).
+#include <gtest/gtest.h>
+
+#include "tests/tags/pair_rig.h"
+
+namespace matchrdma::tags {
+namespace {
+
+std::string state_at(const Proxy& p, bool source) {
+  for (const FlowView& v : p.shard.flows()) {
+    if (v.source == source) return v.state;
+  }
+  return {};
+}
+
+/// Early for one DSCP, transparent for all others.
+struct ByDscp : FlowPolicy {
+  explicit ByDscp(uint8_t d) : dscp(d) {}
+  bool learns() const override { return true; }
+  Completion completion(const FlowKey&, uint8_t d, std::optional<Completion>) const override {
+    return d == dscp ? Completion::kEarly : Completion::kTransparent;
+  }
+  Budget budget(const GroupKey&) const override { return {Rate{1'000'000'000}, 1 << 20}; }
+  uint8_t dscp;
+};
+
+RigOptions with(const FlowPolicy& p) {
+  RigOptions o;
+  o.config.policy = &p;
+  o.fresh = false;
+  return o;
+}
+
+/// A request of this DSCP and its answer, so that a barrier may lift.
+void talk(PairRig& rig, uint32_t psn, uint8_t dscp) {
+  rig.from_a(write_only(psn), {}, static_cast<uint8_t>(dscp << 2 | 2));
+  rig.run(Duration::millis(5));
+  rig.from_b(answer(psn, psn - 99));
+  rig.run(Duration::millis(5));
+}
+
+TEST(Tags, C7_ClassIsThatOfTheFirstRequest) {
+  const ByDscp policy(26);
+  for (const uint8_t dscp : {uint8_t{26}, uint8_t{10}}) {
+    PairRig rig(with(policy));
+    ASSERT_TRUE(rig.register_at_a(rig.registration()));
+    rig.run(Duration::millis(1));
+    for (uint32_t psn = 100; psn < 104; ++psn) talk(rig, psn, dscp);
+    EXPECT_EQ(rig.a.shard.counters().pseudo_acks > 0, dscp == 26);
+    EXPECT_EQ(state_at(rig.a, true), dscp == 26 ? "active" : "transparent");
+  }
+}
+
+TEST(Tags, C7_FlowThatMayNotBeProxiedAnyMoreDrainsFirst) {
+  const ByDscp before(26), after(10);
+  PairRig rig(with(before));
+  ASSERT_TRUE(rig.register_at_a(rig.registration()));
+  rig.run(Duration::millis(1));
+  for (uint32_t psn = 100; psn < 102; ++psn) talk(rig, psn, 26);
+  ASSERT_EQ(state_at(rig.a, true), "active");
+  rig.from_a(write_only(102), {}, 26 << 2 | 2);
+  rig.a.shard.set_policy(&after, rig.now(), rig.a.out);
+  EXPECT_EQ(rig.a.shard.owned_packets(), 1u);
+  rig.a.out.clear();
+  rig.run(Duration::millis(5));
+  rig.from_b(answer(102, 3));
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  EXPECT_EQ(state_at(rig.a, true), "transparent");
+  rig.a.shard.set_policy(&before, rig.now(), rig.a.out);
+  rig.a.out.clear();
+  for (uint32_t psn = 103; psn < 106; ++psn) talk(rig, psn, 26);
+  EXPECT_EQ(state_at(rig.a, true), "active");
+}
+
+TEST(Tags, S8_DrainLosesNothingAndEndsTransparent) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.carry();
+  rig.from_b(write_only(5000));  // the other way: B is the source
+  rig.carry();
+  rig.drain(rig.a, true);
+  EXPECT_FALSE(rig.a.shard.drained());
+  rig.from_a(write_only(101));  // above E: behind custody
+  EXPECT_EQ(rig.a.shard.owned_packets(), 1u);
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{100}));
+  EXPECT_FALSE(rig.a.shard.drained());
+  rig.from_b(answer(100, 1));
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(psns(rig.b.lan).back(), 101u);
+  EXPECT_FALSE(rig.a.shard.drained());  // the peer still owns 5000 for our host
+  rig.from_a(answer(5000, 1));
+  rig.run(Duration::millis(200));
+  EXPECT_TRUE(rig.a.shard.drained());
+  EXPECT_EQ(state_at(rig.a, true), "transparent");
+  EXPECT_EQ(state_at(rig.b, true), "transparent");
+  rig.a.lan.clear();
+  rig.from_a(write_only(102));
+  rig.carry();
+  EXPECT_EQ(psns(rig.b.lan).back(), 102u);
+  EXPECT_TRUE(rig.a.lan.empty());
+}
+
+TEST(Tags, S8_DrainThatIsTakenBackLetsFlowsOpenAgain) {
+  PairRig rig;
+  rig.connect();
+  rig.drain(rig.a, true);
+  rig.run(Duration::millis(200));
+  ASSERT_TRUE(rig.a.shard.drained());
+  rig.drain(rig.a, false);
+  rig.run(Duration::millis(20));
+  for (uint32_t psn = 100; psn < 104; ++psn) talk(rig, psn, 0);
+  EXPECT_EQ(state_at(rig.a, true), "active");
+}
+
+TEST(Tags, S8_DrainEndsWithTheProxyThatAskedForIt) {
+  PairRig rig;
+  rig.connect();
+  rig.drain(rig.a, true);
+  rig.run(Duration::millis(200));
+  rig.restart(rig.a);
+  rig.run(Duration::millis(20));
+  rig.from_b(write_only(5000));
+  rig.run(Duration::millis(5));
+  rig.from_a(answer(5000, 1));
+  rig.run(Duration::millis(5));
+  EXPECT_NE(state_at(rig.b, true), "transparent");
+}
+
+TEST(Tags, S8_OneFlowDrains) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  EXPECT_TRUE(rig.a.shard.drain_flow(rig.registration().flow(true), rig.now(), rig.a.out));
+  EXPECT_FALSE(rig.a.shard.drain_flow(rig.registration().flow(false), rig.now(), rig.a.out));
+  rig.a.out.clear();
+  rig.run(Duration::millis(5));
+  rig.from_b(answer(100, 1));
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(state_at(rig.a, true), "transparent");
+}
+
+}  // namespace
+}  // namespace matchrdma::tags
