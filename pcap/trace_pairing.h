@@ -89,8 +89,6 @@ class TracePairing {
   void weigh(Edge& e, const Frame& f);
   void weigh_message_count(Edge& e, const Frame& f, Seq seq, bool ack);
   void note_lives(Edge& e, Seq seq, bool positive_ack);
-  void pair_by_cm();
-  int life_after(const IpAddress& from, const IpAddress& to, Qpn to_qp, uint64_t index) const;
   void index_edges();
   const Edge* edge(int answers, int requests) const;
   int port_score(const TraceStream& a, const TraceStream& b) const;
@@ -98,6 +96,10 @@ class TracePairing {
   int find_best(int a) const;
   void pair(int a, int b, const char* evidence);
   void finish_pair(TraceStream& requests, int answers);
+
+  // trace_handshakes.cc
+  void pair_by_cm();
+  int life_after(const IpAddress& from, const IpAddress& to, Qpn to_qp, uint64_t index) const;
 
   // trace_certainty.cc
   const char* doubt(int a, int b);
