@@ -65,8 +65,8 @@ class Outbox {
     messages_.push_back(std::move(m));
     items_.push_back({Side::kWan, Cause::kForward, !in_data_queue(messages_.back()), {}, &messages_.back()});
   }
-  /// To be written before any item leaves: what it tells must not be promised before it is kept. Grows only when
-  /// all flows end at once.
+  /// To be written before any item leaves: what it tells must not be promised before it is kept. Grows only
+  /// when all flows end at once.
   void journal(const JournalRecord& r) { journal_.push_back(r); }
   std::span<const JournalRecord> journal() const { return journal_; }
   /// Scheduled work (gate, delivery, timers) stops when this is false and goes on in the next run.

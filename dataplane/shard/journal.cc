@@ -6,7 +6,8 @@ namespace matchrdma {
 namespace {
 
 bool promised(const SourceFlow& f) {
-  const bool keeps = f.state == FlowState::kActive || f.state == FlowState::kReopening || f.state == FlowState::kDoubted;
+  const bool keeps =
+      f.state == FlowState::kActive || f.state == FlowState::kReopening || f.state == FlowState::kDoubted;
   return keeps && f.acked_end > f.confirmed_end;
 }
 
@@ -31,7 +32,7 @@ bool Shard::Impl::poison_journaled(const JournalRecord& r, const RoleCtx& ctx) {
   pair.path_mtu = r.path_mtu;
   if (!learn(pair, true, LearnedBy::kJournal, ctx)) return false;
   SourceFlow& f = *records[table.find(r.key)].source;
-  f.id = new_id(f.index);  // for the CLOSE at the end of the fault
+  f.id = new_id(f.index);             // for the CLOSE at the end of the fault
   f.completion = Completion::kEarly;  // only promises that outran the receiver are in the journal
   f.acked_end = kFirstEpoch + r.acked_end.v;
   f.seen_end = f.acked_end;

@@ -25,7 +25,9 @@ uint32_t chunks(uint32_t elements, uint32_t rings) {
 Instant idle_expiry(const SourceFlow& f, const RoleCtx& ctx) {
   const bool idle = f.state == FlowState::kActive && !f.owns();
   const bool stuck = f.state == FlowState::kBarrier && f.owns();
-  return idle || stuck || f.state == FlowState::kPoisoned ? later(f.last_send, f.last_request) + ctx.timing->idle_expiry : Instant::never();
+  return idle || stuck || f.state == FlowState::kPoisoned
+             ? later(f.last_send, f.last_request) + ctx.timing->idle_expiry
+             : Instant::never();
 }
 
 }  // namespace

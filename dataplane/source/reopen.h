@@ -1,6 +1,6 @@
 #pragma once
-// The peer has lost its memory while this flow owns packets (PROTOCOL 8, destination proxy restarts): the flow is
-// opened again from the oldest owned PSN, without a barrier. What was acknowledged stays acknowledged.
+// The peer has lost its memory while this flow owns packets (PROTOCOL 8, destination proxy restarts): the flow
+// is opened again from the oldest owned PSN, without a barrier. What was acknowledged stays acknowledged.
 #include "dataplane/source/gate.h"
 #include "dataplane/source/source_flow.h"
 

@@ -169,13 +169,14 @@ struct SourceFlow {
   Seq lifted_end = 0;
   bool draining = false;  ///< no new custody; becomes transparent once all is confirmed (C14)
   bool drained = false;   ///< the close under way ends in transparent
-  bool by_order = false;  ///< an operator's drain made it transparent: what is taken back lets it be opened again
+  bool by_order =
+      false;  ///< an operator's drain made it transparent: what is taken back lets it be opened again
   bool close_whole_qp = false;
   bool closing_keeps = false;  ///< a new generation waits for the end of the old one: its packets are kept
   Seq real_ack_end = -1;       ///< newest real ACK seen before base was picked
   int64_t real_ack_msn = -1;
   bool base_fresh = false;
-  Seq reopen_base = -1;    ///< reopening: base of the new life at the far side; -1 until it was opened
+  Seq reopen_base = -1;   ///< reopening: base of the new life at the far side; -1 until it was opened
   Seq no_base_below = 0;  ///< after a NAK below base: base only above the sender's old highest PSN
 
   // Faults.

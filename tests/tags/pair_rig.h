@@ -49,7 +49,7 @@ struct Proxy {
   Shard shard;
   Outbox out;
   std::vector<JournalRecord> journal;  ///< as it came
-  Queue lan, wan;  ///< what left and was not taken away yet; `wan` is under way to the peer
+  Queue lan, wan;                      ///< what left and was not taken away yet; `wan` is under way to the peer
 };
 
 /// PROBE_ACK never crosses the rig, so that the round trip stays `initial_rtt` whatever a test does with time.
