@@ -143,6 +143,11 @@ Options random_options(uint64_t seed) {
   o.limits.max_groups = 16;
   const int64_t pairs = r.between(1, 3);
   for (int64_t n = 0; n < pairs; ++n) o.pairs.push_back(random_pair(r, static_cast<uint32_t>(n), delay * 2));
+  if (!o.transparent && r.chance(0.15)) {
+    o.restart_at = Instant{r.between(0, 30'000'000)};
+    o.restart_for = Duration::micros(r.chance(0.5) ? r.between(0, 2'000) : r.between(2'000, 100'000));
+    for (PairOptions& p : o.pairs) p.work_b = 0;
+  }
   return o;
 }
 
@@ -163,6 +168,12 @@ std::string describe(const Options& o) {
       static_cast<unsigned long long>(o.limits.custody_hard_bytes),
       static_cast<unsigned long long>(o.limits.reorder_memory));
   out += text;
+  if (!o.restart_at.is_never()) {
+    std::snprintf(text, sizeof text, "  proxy B dies at %lld us, for %lld us\n",
+                  static_cast<long long>(o.restart_at.ns / 1000),
+                  static_cast<long long>(o.restart_for.ns / 1000));
+    out += text;
+  }
   for (const PairOptions& p : o.pairs) {
     std::snprintf(text, sizeof text,
                   "  pair qpn %x/%x mtu %u start %x/%x %s join %d work %lld/%lld max %u%s%s credits %d rq "
@@ -205,6 +216,7 @@ std::vector<std::function<bool(Options&)>> simplifications() {
   zero([](O o) -> double& { return o.wan.duplicate; });
   zero([](O o) -> double& { return o.wan.reorder; });
   zero([](O o) -> double& { return o.wan.loss; });
+  s.push_back([](O o) { return !o.restart_at.is_never() && (o.restart_at = Instant::never(), true); });
   s.push_back([](O o) { return !o.wan.cuts.empty() && (o.wan.cuts.clear(), o.control.cuts.clear(), true); });
   s.push_back([](O o) { return o.pairs[0].reads && (o.pairs[0].reads = false, true); });
   s.push_back([](O o) { return o.pairs[0].atomics && (o.pairs[0].atomics = false, true); });

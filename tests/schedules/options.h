@@ -34,6 +34,10 @@ struct Options {
   Timing timing;
   Limits limits;
   bool transparent = false;
+  /// Proxy B dies and is back with an empty memory after `restart_for`. It is nobody's source in such a
+  /// schedule, so nothing may be lost.
+  Instant restart_at = Instant::never();
+  Duration restart_for;
   bool canary =
       false;  ///< a fault put into the world on purpose: the span turns one payload byte and mends the ICRC
 };

@@ -1,6 +1,7 @@
 #include "tests/schedules/world.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "dataplane/wire/icrc.h"
 #include "model/workload.h"
@@ -13,7 +14,7 @@ constexpr Duration kLimit = Duration::seconds(40);
 model::Span<Carried> make_long(const model::SpanConfig& c, uint64_t seed, model::PacketArena& arena) {
   model::Span<Carried> s(c, seed);
   s.set_clone([&arena](const Carried& x) {
-    return Carried{x.packet ? model::clone_packet(x.packet, arena) : PacketRef{}, x.message};
+    return Carried{x.packet ? model::clone_packet(x.packet, arena) : PacketRef{}, x.message, x.session};
   });
   // A control datagram is sealed: a flipped bit makes it a lost one. Marked by an empty probe answer of time
   // never.
@@ -153,6 +154,7 @@ bool World::handshakes() {
     now_ = later(now_, next_event());
   }
   started_ = true;
+  dies_at_ = o_.restart_at.is_never() ? o_.restart_at : now_ + (o_.restart_at - Instant{});
   return !open();
 }
 
@@ -206,7 +208,7 @@ void World::emit(Proxy& p, bool is_a) {
     p.watch.leaves(item, now_);
     if (!item.packet) {
       Long& l = in_data_queue(*item.message) ? (is_a ? ab_ : ba_) : (is_a ? ctl_ab_ : ctl_ba_);
-      l.push(Carried{{}, std::move(*item.message)}, 64, now_);
+      l.push(Carried{{}, std::move(*item.message), session_}, 64, now_);
       continue;
     }
     const uint32_t size = item.packet->size;
@@ -226,7 +228,7 @@ void World::emit(Proxy& p, bool is_a) {
       }
       item.packet = std::move(q);
     }
-    (is_a ? ab_ : ba_).push(Carried{std::move(item.packet), {}}, size, now_);
+    (is_a ? ab_ : ba_).push(Carried{std::move(item.packet), {}, session_}, size, now_);
   }
   p.out.clear();
 }
@@ -248,6 +250,26 @@ void World::run_proxy(Proxy& p, bool is_a) {
   p.rx.clear();
 }
 
+// A dead proxy takes in nothing and lets nothing through. Its next life has a session of its own.
+void World::restart_due() {
+  if (dies_at_ <= now_) {
+    dies_at_ = Instant::never();
+    back_at_ = now_ + o_.restart_for;
+  }
+  if (back_at_.is_never()) return;
+  pb_.rx.clear();
+  pb_.messages.clear();
+  if (back_at_ > now_) return;
+  back_at_ = Instant::never();
+  ++session_;
+  std::destroy_at(&pb_.shard);
+  std::construct_at(&pb_.shard, shard_config(o_, 2 + session_), arena_);
+  for (Proxy* p : {&pa_, &pb_}) {
+    p->shard.peer_session(true, now_, p->out);
+    emit(*p, p == &pa_);
+  }
+}
+
 void World::step() {
   post_due();
   while (auto p = a_down_.pop_due(now_)) a_.on_packet((*p)->bytes(), now_);
@@ -259,9 +281,11 @@ void World::step() {
     while (auto c = l.pop_due(now_)) {
       if (c->packet) {
         to.rx.push_back({Side::kWan, std::move(c->packet)});
-      } else if (!lost_message(c->message)) {
+      } else if (!lost_message(c->message) && c->session == session_) {
         // Order against packets matters for marks: what came before them is processed first.
-        if (in_data_queue(c->message) && !to.rx.empty()) run_proxy(to, &to == &pa_);
+        if (in_data_queue(c->message) && !to.rx.empty() && (&to == &pa_ || back_at_.is_never())) {
+          run_proxy(to, &to == &pa_);
+        }
         to.messages.push_back(std::move(c->message));
       }
     }
@@ -270,16 +294,21 @@ void World::step() {
   arrive(ba_, pa_);
   arrive(ctl_ab_, pb_);
   arrive(ctl_ba_, pa_);
+  restart_due();
   if (!pa_.rx.empty() || !pa_.messages.empty() || pa_.shard.next_wakeup() <= now_) run_proxy(pa_, true);
-  if (!pb_.rx.empty() || !pb_.messages.empty() || pb_.shard.next_wakeup() <= now_) run_proxy(pb_, false);
+  const bool b_lives = back_at_.is_never();
+  if (b_lives && (!pb_.rx.empty() || !pb_.messages.empty() || pb_.shard.next_wakeup() <= now_))
+    run_proxy(pb_, false);
 }
 
 Instant World::next_event() const {
   Instant at = earlier(a_.next_deadline(), b_.next_deadline());
   for (const Wire* w : {&a_up_, &a_down_, &b_up_, &b_down_}) at = earlier(at, w->next_due());
   for (const Long* l : {&ab_, &ba_, &ctl_ab_, &ctl_ba_}) at = earlier(at, l->next_due());
-  at = earlier(at, earlier(pa_.shard.next_wakeup(), pb_.shard.next_wakeup()));
+  at = earlier(at, pa_.shard.next_wakeup());
+  at = earlier(at, back_at_.is_never() ? pb_.shard.next_wakeup() : back_at_);
   if (!started_) return at;
+  at = earlier(at, dies_at_);
   for (const Pair& w : pairs_) {
     if (w.left_a + w.left_b > 0) at = earlier(at, w.next_post);
     at = earlier(at, w.register_at);
@@ -292,8 +321,8 @@ bool World::finished() {
     if (w.left_a + w.left_b > 0) return false;
   }
   // Probes go on for ever; everything else has to come to rest.
-  return a_.idle() && b_.idle() && a_up_.empty() && a_down_.empty() && b_up_.empty() && b_down_.empty() &&
-         !pa_.shard.busy() && !pb_.shard.busy();
+  return back_at_.is_never() && a_.idle() && b_.idle() && a_up_.empty() && a_down_.empty() && b_up_.empty() &&
+         b_down_.empty() && !pa_.shard.busy() && !pb_.shard.busy();
 }
 
 // What every flow was doing, for the reader of a failure.

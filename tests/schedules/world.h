@@ -18,6 +18,7 @@ namespace matchrdma::schedules {
 struct Carried {
   PacketRef packet;
   Message message;
+  uint32_t session = 0;  ///< a message that was sealed under an older one is lost
 };
 
 struct Proxy {
@@ -50,6 +51,7 @@ class World {
   void step();
   void hosts_send();
   void run_proxy(Proxy& p, bool is_a);
+  void restart_due();
   void emit(Proxy& p, bool is_a);
   Instant next_event() const;
   bool finished();
@@ -77,6 +79,8 @@ class World {
   Instant now_;
   uint64_t packets_ = 0;
   int same_time_ = 0;
+  uint32_t session_ = 0;
+  Instant dies_at_ = Instant::never(), back_at_ = Instant::never();
   bool started_ = true;  ///< registrations are done, work is posted
 };
 
