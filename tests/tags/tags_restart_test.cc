@@ -45,6 +45,23 @@ TEST(Tags, S8_DestinationRestartsAndGetsEverythingOwnedInOrder) {
   EXPECT_EQ(psns(rig.b.lan).back(), 104u);
 }
 
+TEST(Tags, S8_EverythingIsResentAtOnceWhenThePeerKnowsBase) {
+  FourOwned rig;
+  rig.restart(rig.b);
+  rig.carry();  // no time passes: no mark or time-out asks for it
+  EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{100, 101, 102, 103}));
+}
+
+TEST(Tags, S8_NothingIsResentBeforeThePeerKnowsBase) {
+  FourOwned rig;
+  rig.restart(rig.b);
+  rig.to_a_wan(answer(102, 2, kNakSequence));  // the receiver's own, past the new proxy (H6)
+  EXPECT_TRUE(psns(rig.a.wan).empty());
+  EXPECT_TRUE(rig.a.lan.empty());
+  rig.carry();
+  EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{102, 103}));
+}
+
 TEST(Tags, S8_NoNewCustodyUntilTheRestartedPeerKnowsTheFlow) {
   FourOwned rig;
   rig.restart(rig.b);
