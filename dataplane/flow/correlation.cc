@@ -178,6 +178,29 @@ void Correlation::on_request(const FlowKey& key, const Frame& f, Instant now) {
   count_request(*r, f, now);
 }
 
+void Correlation::Requests::mark(Seq psn, Instant now) {
+  constexpr uint32_t kAnsweredWithinMs = 1000;
+  const auto ms = static_cast<uint32_t>(now.ns / 1'000'000);
+  Mark& oldest = marks[marked % kMarks];
+  if (marked >= kMarks && ms - oldest.at_ms < kAnsweredWithinMs) return;
+  oldest = {psn, messages, ms};
+  ++marked;
+}
+
+const Correlation::Mark* Correlation::Requests::find_mark(Seq psn) const {
+  // PSNs rise from mark to mark.
+  uint64_t low = marked > kMarks ? marked - kMarks : 0, high = marked;
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (marks[middle % kMarks].psn < psn) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < marked && marks[low % kMarks].psn == psn ? &marks[low % kMarks] : nullptr;
+}
+
 void Correlation::count_request(Requests& r, const Frame& f, Instant now) {
   const OpcodeInfo& i = f.info();
   if ((i.first || i.middle) && legal_path_mtu(f.payload_length())) r.path_mtu = f.payload_length();
@@ -195,7 +218,7 @@ void Correlation::count_request(Requests& r, const Frame& f, Instant now) {
   const bool ends = i.ends_message() || i.read_class;
   if (ends) ++r.messages;
   if (!ends && !f.ack_req()) return;
-  r.marks[static_cast<size_t>(end - 1) % Requests::kMarks] = {end - 1, r.messages};
+  r.mark(end - 1, now);
   if (r.asked.is_never()) r.asked = now;
 }
 

@@ -54,6 +54,7 @@ class Correlation {
   struct Mark {
     Seq psn = -1;
     uint32_t messages = 0;
+    uint32_t at_ms = 0;  ///< when it passed; wraps
   };
   struct Stream {
     FlowKey key;
@@ -70,7 +71,12 @@ class Correlation {
     uint32_t messages = 0;  ///< complete ones since its birth
     uint32_t path_mtu = 0;
     Instant asked = Instant::never();  ///< first packet that wants an answer
-    std::array<Mark, kMarks> marks{};  ///< newest packets with AckReq or at the end of a message, by PSN
+    /// Packets with AckReq or at the end of a message, in their order. One stays until its answer has had time
+    /// to cross the span twice, whatever comes behind it: a sender may have thousands under way.
+    std::array<Mark, kMarks> marks{};
+    uint64_t marked = 0;  ///< marks ever kept; the newest kMarks are there
+    void mark(Seq psn, Instant now);
+    const Mark* find_mark(Seq psn) const;
   };
   struct Answers : Stream {
     Fits fits;

@@ -73,8 +73,9 @@ bool Correlation::only_one_for(const Requests& r, const Answers& a, const Hosts&
 void Correlation::weigh(Answers& a, const Requests& r, const Frame& f, Instant now) {
   if (!f.info().aeth || (f.aeth_syndrome() & 0xe0) != kAethAck) return;
   const Seq psn = unwrap24(f.psn().v, r.highest_end);
-  const Mark& m = r.marks[static_cast<size_t>(psn) % Requests::kMarks];
-  if (m.psn != psn || psn <= a.last_mark.psn) return;
+  const Mark* found = r.find_mark(psn);
+  if (found == nullptr || psn <= a.last_mark.psn) return;
+  const Mark& m = *found;
   const uint32_t msn = f.aeth_msn().v;
   const bool first = a.last_mark.psn < 0;
   const bool step =

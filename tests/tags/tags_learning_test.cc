@@ -217,6 +217,37 @@ TEST(Tags, C6_CorrelatedPairBecomesActive) {
   EXPECT_GT(pseudo_acks(rig), 0u);
 }
 
+// Two messages of 64 packets under way, and 200 of one packet: more than an answer at a time.
+TEST(Tags, C6_PairIsFoundWithManyMessagesUnderWay) {
+  struct Deep {
+    uint32_t packets, under_way;
+  };
+  for (const Deep d : {Deep{64, 2}, Deep{1, 200}}) {
+    PairRig rig(learning());
+    Ends e;
+    e.start_a = 0x400000;
+    uint32_t sent = 0, answered = 0;
+    const auto send = [&] {
+      static const std::array<uint8_t, 1024> kFull{};
+      const uint32_t psn = e.start_a + sent++ * d.packets;
+      for (uint32_t i = 0; i + 1 < d.packets; ++i) {
+        RoceSpec r = write_part(i == 0 ? op::kRcWriteFirst : op::kRcWriteMiddle, psn + i);
+        r.payload = kFull;
+        rig.from_a(r, e);
+      }
+      rig.from_a(d.packets == 1 ? write_only(psn) : write_part(op::kRcWriteLast, psn + d.packets - 1, true), e);
+    };
+    for (uint32_t i = 0; i < d.under_way; ++i) send();
+    for (int i = 0; i < 400; ++i) {
+      rig.run(Duration::micros(300));
+      ++answered;
+      rig.from_b(answer(e.start_a + answered * d.packets - 1, answered), e);
+      send();
+    }
+    EXPECT_EQ(rig.a.shard.counters().pairs_learned, 1u) << d.packets;
+  }
+}
+
 TEST(Tags, C10_InferredPairOpensOnlyWhereBothWaysWereSeen) {
   PairRig rig(learning());
   const Ends e = hashed();
