@@ -66,6 +66,8 @@ class PacketRef {
       p_ = nullptr;
     }
   }
+  /// Gives the reference up without giving it back: whoever takes the pointer owes it to the pool.
+  [[nodiscard]] Packet* release() { return std::exchange(p_, nullptr); }
   explicit operator bool() const { return p_ != nullptr; }
   Packet* operator->() const { return p_; }
   Packet& operator*() const { return *p_; }
