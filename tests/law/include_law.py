@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "controlplane/channel/": ["dataplane/flow/", "dataplane/wire/", "dataplane/base/"],
     "controlplane/service/": ["dataplane/shard/mailbox", "dataplane/shard/snapshot", "dataplane/shard/events",
                               "controlplane/estimator/", "controlplane/channel/", "config/", "dataplane/base/"],
-    "config/": ["dataplane/base/"],
+    "config/": ["dataplane/flow/", "dataplane/base/"],
     "model/": ["dataplane/wire/", "dataplane/base/"],
     "pcap/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/"],
     "sim/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "host/flowcell"],
