@@ -11,7 +11,7 @@ RUN cmake --preset no-dpdk -DMATCHRDMA_TESTS=OFF && cmake --build build/no-dpdk 
 
 FROM debian:12-slim
 RUN apt-get update \
- && apt-get install -y --no-install-recommends libisal2 libssl3 \
+ && apt-get install -y --no-install-recommends libisal2 libssl3 libyaml-cpp0.7 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --no-create-home matchrdma
 COPY --from=build /src/build/no-dpdk/bin/matchrdma /usr/local/bin/matchrdma

@@ -25,8 +25,13 @@ struct ConfigResult {
   bool ok() const { return config != nullptr; }
 };
 
+enum class Keys : uint8_t {
+  kRead,
+  kLeave,  ///< to check a file on a machine that has no secrets: they stay zero
+};
+
 /// Reads the file and the key files it names, checks all of it.
-ConfigResult load_config(const std::string& path);
+ConfigResult load_config(const std::string& path, Keys keys = Keys::kRead);
 /// The same from a text, without opening any file: keys stay zero. `name` stands for the file in errors.
 ConfigResult parse_config(const std::string& text, const std::string& name);
 

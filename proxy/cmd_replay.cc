@@ -4,13 +4,13 @@
 #include <memory>
 #include <optional>
 
+#include "config/units.h"
 #include "pcap/replay_options.h"
 #include "proxy/commands.h"
 #include "proxy/json_output.h"
 #include "proxy/output_files.h"
 #include "proxy/progress.h"
 #include "proxy/replay_report.h"
-#include "proxy/units.h"
 
 namespace matchrdma {
 namespace {

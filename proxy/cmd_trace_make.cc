@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "config/units.h"
 #include "pcap/make/capture_sink.h"
 #include "proxy/commands.h"
 #include "proxy/json_output.h"
@@ -12,7 +13,6 @@
 #include "proxy/progress.h"
 #include "proxy/table.h"
 #include "proxy/trace_truth_json.h"
-#include "proxy/units.h"
 
 namespace matchrdma {
 namespace {

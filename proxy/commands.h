@@ -12,6 +12,7 @@ void add_trace_command(CLI::App& app);
 /// Below `trace`.
 void add_trace_make_command(CLI::App& trace);
 void add_replay_command(CLI::App& app);
+void add_config_command(CLI::App& app);
 
 /// What the tool exits with, besides 0.
 enum ExitCode : int {

@@ -6,6 +6,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   matchrdma::add_trace_command(app);
   matchrdma::add_replay_command(app);
+  matchrdma::add_config_command(app);
   app.footer(
       "Exit codes: 0 done; 1 a file cannot be read or written; 2 what was typed is wrong; 3 a replay "
       "found BROKEN promises of the proxies.");

@@ -1,4 +1,4 @@
-#include "proxy/units.h"
+#include "config/units.h"
 
 #include <gtest/gtest.h>
 
@@ -58,6 +58,17 @@ TEST(Units, WholeNumbers) {
   EXPECT_EQ(*parse_seed("--seed", "9007199254740992"), uint64_t{1} << 53);
   for (const char* bad : {"", "0", "9", "1.5", "-1", "8x"})
     EXPECT_FALSE(parse_whole("--qps", bad, 1, 8, "no").ok()) << bad;
+}
+
+TEST(Units, WrittenExactly) {
+  EXPECT_EQ(to_text(Rate{100'000'000'000}), "100Gbps");
+  EXPECT_EQ(to_text(Rate{2'500'000'000}), "2500Mbps");
+  EXPECT_EQ(to_text(Rate{1}), "1bps");
+  EXPECT_EQ(to_text(Duration::micros(500)), "500us");
+  EXPECT_EQ(to_text(Duration::seconds(60)), "60s");
+  EXPECT_EQ(to_text(Duration{}), "0ns");
+  EXPECT_EQ(bytes_text(64 << 20), "64MiB");
+  EXPECT_EQ(bytes_text(1500), "1500B");
 }
 
 TEST(Units, ErrorsNameOptionValueAndRemedy) {

@@ -1,4 +1,4 @@
-#include "proxy/units.h"
+#include "config/units.h"
 
 #include <algorithm>
 #include <array>
@@ -27,17 +27,21 @@ std::optional<Quantity> split(const std::string& text) {
   return q;
 }
 
-Error bad(const std::string& option, const std::string& text, const std::string& remedy) {
-  return Error{option + " " + text + ": " + remedy};
+/// `value` in the largest of `units` (largest first) that leaves a whole number.
+template <size_t N>
+std::string exact(int64_t value, const std::array<std::pair<std::string_view, int64_t>, N>& units) {
+  for (const auto& [unit, factor] : units)
+    if (value != 0 && value % factor == 0) return std::to_string(value / factor).append(unit);
+  return std::to_string(value).append(units.back().first);
 }
 
 }  // namespace
 
-Result<Rate> parse_rate(const std::string& option, const std::string& text) {
+Result<Rate> parse_rate(const std::string& text) {
   const std::string remedy = "not a rate; write it like 100Gbps, 400Mbps or 25G, from 1kbps to 100Tbps";
   const auto q = split(text);
   // A big B behind the prefix means bytes: eight times as much.
-  if (!q || text.find('B') != std::string::npos) return bad(option, text, remedy);
+  if (!q || text.find('B') != std::string::npos) return Error{remedy};
   std::string_view unit = q->unit;
   double scale = 1;
   constexpr std::array<std::pair<char, double>, 4> kScales{{{'k', 1e3}, {'m', 1e6}, {'g', 1e9}, {'t', 1e12}}};
@@ -47,42 +51,40 @@ Result<Rate> parse_rate(const std::string& option, const std::string& text) {
       unit.remove_prefix(1);
       break;
     }
-  if (unit != "" && unit != "bps" && unit != "b/s" && unit != "bit" && unit != "bit/s")
-    return bad(option, text, remedy);
+  if (unit != "" && unit != "bps" && unit != "b/s" && unit != "bit" && unit != "bit/s") return Error{remedy};
   const double bps = q->number * scale;
-  if (bps < 1e3 || bps > 1e14) return bad(option, text, remedy);
+  if (bps < 1e3 || bps > 1e14) return Error{remedy};
   return Rate{std::llround(bps)};
 }
 
-Result<Duration> parse_duration(const std::string& option, const std::string& text) {
-  const std::string remedy = "not a time; write it like 10ms, 250us, 1.5s or 2 (seconds), at most one day";
+Result<Duration> parse_duration(const std::string& text) {
+  const std::string remedy = "not a time; write it like 10ms, 250us or 1.5s, at most one day";
   const auto q = split(text);
-  if (!q) return bad(option, text, remedy);
+  if (!q) return Error{remedy};
   constexpr std::array<std::pair<std::string_view, double>, 5> kUnits{
       {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}}};
   for (const auto& [unit, ns] : kUnits)
     if (q->unit == unit && q->number >= 0 && q->number * ns <= 86400e9)
       return Duration{std::llround(q->number * ns)};
-  return bad(option, text, remedy);
+  return Error{remedy};
 }
 
-Result<double> parse_probability(const std::string& option, const std::string& text) {
+Result<double> parse_probability(const std::string& text) {
   const auto q = split(text);
   const double p = !q ? -1 : q->unit == "%" ? q->number / 100 : q->unit.empty() ? q->number : -1;
-  if (p < 0 || p > 1)
-    return bad(option, text, "not a probability; write it from 0 to 1, like 0.01, or like 1%");
+  if (p < 0 || p > 1) return Error{"not a probability; write it from 0 to 1, like 0.01, or like 1%"};
   return p;
 }
 
-Result<double> parse_distance(const std::string& option, const std::string& text) {
+Result<double> parse_distance(const std::string& text) {
   constexpr double kMost = 100'000;
   const auto q = split(text);
   if (!q || (q->unit != "" && q->unit != "km") || q->number < 0 || q->number > kMost)
-    return bad(option, text, "not a distance; write kilometres from 0 to 100000, like 1000 or 1000km");
+    return Error{"not a distance; write kilometres from 0 to 100000, like 1000 or 1000km"};
   return q->number;
 }
 
-Result<uint64_t> parse_bytes(const std::string& option, const std::string& text) {
+Result<uint64_t> parse_bytes(const std::string& text) {
   const auto q = split(text);
   constexpr std::array<std::pair<std::string_view, double>, 11> kUnits{{{"", 1},
                                                                         {"b", 1},
@@ -100,20 +102,38 @@ Result<uint64_t> parse_bytes(const std::string& option, const std::string& text)
       const double n = q->number * bytes;
       if (q->unit == unit && n == std::floor(n)) return static_cast<uint64_t>(n);
     }
-  return bad(option, text, "not a number of bytes; write it like 65536, 64K or 1M");
+  return Error{"not a number of bytes; write it like 65536, 64K or 1M"};
 }
 
-Result<uint64_t> parse_whole(const std::string& option, const std::string& text, uint64_t least, uint64_t most,
+Result<uint64_t> parse_whole(const std::string& text, uint64_t least, uint64_t most,
                              const std::string& remedy) {
   const auto q = split(text);
   if (!q || !q->unit.empty() || q->number != std::floor(q->number) || q->number < static_cast<double>(least) ||
       q->number > static_cast<double>(most))
-    return bad(option, text, remedy);
+    return Error{remedy};
   return static_cast<uint64_t>(q->number);
 }
 
-Result<uint64_t> parse_seed(const std::string& option, const std::string& text) {
-  return parse_whole(option, text, 0, uint64_t{1} << 53, "not a seed; write a whole number from 0 to 2^53");
+Result<uint64_t> parse_seed(const std::string& text) {
+  return parse_whole(text, 0, uint64_t{1} << 53, "not a seed; write a whole number from 0 to 2^53");
+}
+
+std::string to_text(Rate r) {
+  constexpr std::array<std::pair<std::string_view, int64_t>, 5> kUnits{
+      {{"Tbps", 1'000'000'000'000}, {"Gbps", 1'000'000'000}, {"Mbps", 1'000'000}, {"kbps", 1'000}, {"bps", 1}}};
+  return exact(r.bps, kUnits);
+}
+
+std::string to_text(Duration d) {
+  constexpr std::array<std::pair<std::string_view, int64_t>, 4> kUnits{
+      {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}}};
+  return exact(d.ns, kUnits);
+}
+
+std::string bytes_text(uint64_t bytes) {
+  constexpr std::array<std::pair<std::string_view, int64_t>, 4> kUnits{
+      {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}};
+  return exact(static_cast<int64_t>(bytes), kUnits);
 }
 
 }  // namespace matchrdma
