@@ -30,6 +30,7 @@ class TokenBucket {
     if (rate_ <= 0) return Instant::never();
     return at_ + Duration::nanos(-credit_ / rate_ + 1);
   }
+  Rate rate() const { return {rate_}; }
   void set_rate(Rate r, Instant now) {
     refill(now);
     rate_ = r.bps;

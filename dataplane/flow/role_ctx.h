@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "dataplane/flow/counters.h"
+#include "dataplane/flow/latencies.h"
 #include "dataplane/flow/limits.h"
 #include "dataplane/flow/outbox.h"
 
@@ -13,6 +14,7 @@ struct RoleCtx {
   Outbox* out = nullptr;
   PacketPool* pool = nullptr;
   Counters* n = nullptr;
+  Latencies* latencies = nullptr;
   const Limits* limits = nullptr;
   const Timing* timing = nullptr;
   const Tuning* tuning = nullptr;

@@ -158,6 +158,7 @@ struct Shard::Impl {
   FixedPolicy fixed_policy{config.tuning};
   PacketPool& pool;
   Counters n;
+  Latencies latencies;
   FlowTable table;
   SourceFlow::Pools source_pools;  ///< before the records: flows give back to them when they end
   DestinationFlow::Pools destination_pools;

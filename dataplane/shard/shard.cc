@@ -62,6 +62,7 @@ RoleCtx Shard::Impl::context(Instant now, Outbox& out) {
   ctx.out = &out;
   ctx.pool = &pool;
   ctx.n = &n;
+  ctx.latencies = &latencies;
   ctx.limits = &config.limits;
   ctx.timing = &config.timing;
   ctx.tuning = &config.tuning;
@@ -188,6 +189,7 @@ void Shard::run_once(std::span<RxItem> burst, std::span<const Message> messages,
 }
 Instant Shard::next_wakeup() const { return impl_->next_wakeup(); }
 const Counters& Shard::counters() const { return impl_->n; }
+const Latencies& Shard::latencies() const { return impl_->latencies; }
 
 bool Shard::busy() const {
   for (const FlowRecord& r : impl_->records) {
@@ -211,6 +213,22 @@ uint64_t Shard::owned_packets() const {
   uint64_t sum = 0;
   for (const FlowRecord& r : impl_->records) sum += r.source ? r.source->window.size() : 0;
   return sum;
+}
+
+Instant Shard::oldest_owned() const {
+  Instant oldest = Instant::never();
+  for (const FlowRecord& r : impl_->records) {
+    if (r.source && r.source->owns()) oldest = earlier(oldest, r.source->window.front().accepted);
+  }
+  return oldest;
+}
+
+std::vector<GroupView> Shard::groups() const {
+  std::vector<GroupView> out;
+  for (const auto& g : impl_->gate.groups()) {
+    out.push_back({g->key, g->bucket.rate(), g->backlog_bytes, g->admitted_bytes});
+  }
+  return out;
 }
 
 std::vector<Correlation::Report> Shard::unpaired() const { return impl_->correlation.report(); }

@@ -6,6 +6,7 @@
 
 #include "dataplane/flow/correlation.h"
 #include "dataplane/flow/counters.h"
+#include "dataplane/flow/latencies.h"
 #include "dataplane/flow/learned_by.h"
 #include "dataplane/flow/limits.h"
 #include "dataplane/flow/outbox.h"
@@ -37,6 +38,14 @@ struct FlowView {
   Seq base = 0, epsn = 0, confirmed_end = 0;
   uint64_t owned_packets = 0;
   uint64_t behind_gap = 0;  ///< kept behind a gap of the LAN
+};
+
+/// What a snapshot tells about one budget group at its source.
+struct GroupView {
+  GroupKey key;
+  Rate rate;
+  uint64_t backlog_bytes = 0;   ///< accepted, not admitted yet
+  uint64_t admitted_bytes = 0;  ///< since start, repairs included
 };
 
 /// Call contract: `run_once` takes every packet of `burst` (moves them out), reads `messages`, appends to
@@ -87,12 +96,17 @@ class Shard {
   const Counters& counters() const;
   /// One flow.
   std::optional<FlowView> flow(const FlowKey& key) const;
+  const Latencies& latencies() const;
   /// Flows in table order.
   std::vector<FlowView> flows() const;
   /// Flows that the learners watch without knowing their partner, and why; in order of birth.
   std::vector<Correlation::Report> unpaired() const;
   /// Owned packets of all source flows (invariants and reports).
   uint64_t owned_packets() const;
+  /// When the oldest owned packet of all was accepted; never: nothing is owned.
+  Instant oldest_owned() const;
+  /// In the order in which they were made.
+  std::vector<GroupView> groups() const;
 
  private:
   struct Impl;

@@ -177,7 +177,7 @@ Accepted accept_before_lift(SourceFlow& f, const Frame& req, PacketRef& packet, 
   o.flags |= Owned::kSent;
   f.admit_index = f.window.end();
   f.admitted_end = f.released_end = f.sent_end = o.end();
-  if (o.has(Owned::kEnds) || o.has(Owned::kAckReq)) f.ack_wanted_end = o.end();
+  if (o.has(Owned::kEnds) || o.has(Owned::kAckReq)) want_ack(f, o.end(), o.accepted);
   return Accepted::kForward;
 }
 
@@ -191,9 +191,9 @@ void run_accept_timers(SourceFlow& f, const RoleCtx& ctx) {
   while (f.released_end < f.epsn) {
     const uint64_t i = f.find(f.released_end);
     if (i >= f.window.end() || f.window[i].accepted + ctx.timing->hold_max > ctx.now) break;
-    f.released_end = f.window[i].end();
-    want_ack(f, f.window[i].has(Owned::kAckReq) || f.window[i].has(Owned::kEnds) ? f.released_end
-                                                                                 : f.ack_wanted_end);
+    const Owned& o = f.window[i];
+    f.released_end = o.end();
+    if (o.has(Owned::kAckReq) || o.has(Owned::kEnds)) want_ack(f, f.released_end, o.accepted);
   }
 }
 

@@ -41,7 +41,8 @@ void give_ack(SourceFlow& f, Seq end, const RoleCtx& ctx) {
   const int64_t msn = messages_below(f, end);
   give(f, end - 1, static_cast<uint8_t>(kAethAck | ack_credits(f, msn)), msn, Cause::kPseudoAck, ctx);
   ++ctx.n->pseudo_acks;
-  f.acked_end = std::max(f.acked_end, end);
+  if (f.ack_wanted_end > f.acked_end) ctx.latencies->ack.add(ctx.now - f.ack_asked);
+  note_told(f, end);
   f.since_ack = 0;
   f.ack_again = false;
   remember_given(f, end, ctx.now);
@@ -56,7 +57,7 @@ void give_gap_nak(SourceFlow& f, Seq ceiling, const RoleCtx& ctx) {
   if (psn >= fence) return;
   give(f, psn, kNakSequence, messages_below(f, psn), Cause::kPseudoNak, ctx);
   ++ctx.n->naks_sent;
-  f.acked_end = std::max(f.acked_end, psn);
+  note_told(f, psn);
   f.gap_nak_due = false;
   f.gap_nak_sent = true;
 }
@@ -82,7 +83,18 @@ Seq ceiling_end(SourceFlow& f) {
   return std::min({f.released_end, read_fence(f), completion_fence(f)});
 }
 
-void want_ack(SourceFlow& f, Seq end) { f.ack_wanted_end = std::max(f.ack_wanted_end, end); }
+void want_ack(SourceFlow& f, Seq end, Instant accepted) {
+  if (f.ack_wanted_end <= f.acked_end) f.ack_asked = accepted;
+  f.ack_wanted_end = std::max(f.ack_wanted_end, end);
+}
+
+void note_told(SourceFlow& f, Seq end) {
+  f.acked_end = std::max(f.acked_end, end);
+  if (f.ack_wanted_end <= f.acked_end) return;
+  // What lies above waits on, since its own time.
+  const uint64_t i = first_ending_above(f.window, f.acked_end);
+  if (i < f.window.end()) f.ack_asked = f.window[i].accepted;
+}
 
 void settle_acks(SourceFlow& f, const RoleCtx& ctx) {
   const Seq ceiling = ceiling_end(f);

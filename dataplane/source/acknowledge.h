@@ -15,10 +15,14 @@ Seq ceiling_end(SourceFlow& f);
 /// First PSN of the oldest READ-class request without its complete response; INT64_MAX if none.
 Seq read_fence(SourceFlow& f);
 
-/// An ACK for everything below `end` is due; given now or as soon as the ceiling allows.
 /// Messages complete below `end`, as the real receiver counts them (IBA 9.7.7.1).
 int64_t messages_below(SourceFlow& f, Seq end);
-void want_ack(SourceFlow& f, Seq end);
+/// An ACK for everything below `end` is due; given now or as soon as the ceiling allows. `accepted`: when the
+/// request came that it is due for.
+void want_ack(SourceFlow& f, Seq end, Instant accepted);
+
+/// The sender knows that everything below `end` has come.
+void note_told(SourceFlow& f, Seq end);
 
 /// Gives what is due: one coalesced ACK, and a withheld NAK whose gap still stands. Called once per run for
 /// every flow in which something changed.

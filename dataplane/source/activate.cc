@@ -68,7 +68,7 @@ void lift(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
   f.sent_end = std::max(f.sent_end, f.seen_end);  // what passed meanwhile is at the far side too
   confirm(f, end, msn, ctx);
   f.msn_at_base = unwrap24(msn.v, (1 << 24) + int64_t{msn.v}) - f.messages_confirmed;
-  f.acked_end = std::max(f.acked_end, end);
+  note_told(f, end);
   f.chosen_drop = -1;
   f.lifted_end = end;
   f.fire(FlowEvent::kLift);

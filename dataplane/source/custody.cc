@@ -121,6 +121,7 @@ void confirm(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
     const uint64_t i = f.window.begin();
     MRDMA_CHECK(i < f.admit_index);
     f.messages_confirmed = f.window.front().messages_end;
+    ctx.latencies->custody_age.add(ctx.now - f.window.front().accepted);
     remember_confirmed(f, f.window.front(), ctx);
     forget_front(f, ctx);
   }

@@ -31,12 +31,17 @@ uint64_t next_resend(SourceFlow& f) {
   return i;
 }
 
+void count_admitted(BudgetGroup& g, uint32_t bytes, const RoleCtx& ctx) {
+  ctx.n->admitted_bytes += bytes;
+  g.admitted_bytes += bytes;
+}
+
 void put_on_span(SourceFlow& f, Owned& o, Cause cause, const RoleCtx& ctx) {
   o.sent = ctx.now;
   o.flags |= Owned::kSent;
   f.last_send = ctx.now;
   f.sent_end = std::max(f.sent_end, o.end());
-  ctx.n->admitted_bytes += o.packet->size;
+  count_admitted(*f.group, o.packet->size, ctx);
   ctx.out->packet(Side::kWan, cause, o.packet.share());
 }
 
@@ -44,6 +49,7 @@ void admit(SourceFlow& f, const RoleCtx& ctx) {
   Owned& o = f.window[f.admit_index];
   put_on_span(f, o, Cause::kFirst, ctx);
   ++f.admit_index;
+  ctx.latencies->gate_wait.add(ctx.now - o.accepted);
   f.admitted_end = o.end();
   f.released_end = std::max(f.released_end, f.admitted_end);
   f.gate_bytes -= o.packet->size;
@@ -51,7 +57,7 @@ void admit(SourceFlow& f, const RoleCtx& ctx) {
   ctx.n->gate_bytes -= o.packet->size;
   ++f.since_ack;
   if (o.has(Owned::kAckReq) || o.has(Owned::kEnds) || f.since_ack >= ctx.tuning->ack_every) {
-    want_ack(f, o.end());
+    want_ack(f, o.end(), o.accepted);
   }
 }
 
@@ -103,7 +109,7 @@ bool Gate::send_one(SourceFlow& f, const RoleCtx& ctx) {
   if (!f.passing.empty() && f.passing.front().behind <= f.admit_index) {
     Passing& p = f.passing.front();
     g.bucket.charge(p.packet->size);
-    ctx.n->admitted_bytes += p.packet->size;
+    count_admitted(g, p.packet->size, ctx);
     f.last_send = ctx.now;
     ctx.out->packet(Side::kWan, p.cause, std::move(p.packet));
     f.passing.pop_front();

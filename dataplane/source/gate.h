@@ -2,6 +2,7 @@
 // Admission: per budget group, deficit round robin over flows; repair first, small messages before large ones
 // *between* flows, never inside one. Admission and acknowledgement are one decision (PROTOCOL 4).
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "dataplane/base/deadline_heap.h"
@@ -18,6 +19,7 @@ struct BudgetGroup {
   using List = IntrusiveFifo<SourceFlow, &SourceFlow::gate_next>;
   List urgent, small, bulk;
   uint64_t backlog_bytes = 0;
+  uint64_t admitted_bytes = 0;
   uint32_t small_turns = 0;  ///< small flows served since a bulk flow was
   bool told = false;         ///< its rate is the peer's BUDGET
   bool empty() const { return urgent.empty() && small.empty() && bulk.empty(); }
@@ -30,6 +32,7 @@ class Gate {
   /// The group of a receiver, made on first use; nullptr when there are too many.
   BudgetGroup* group(const GroupKey& key, const RoleCtx& ctx);
   BudgetGroup* find(const GroupKey& key);
+  std::span<const std::unique_ptr<BudgetGroup>> groups() const { return groups_; }
   /// The flow has something to admit; admits at once when the budget allows.
   void offer(SourceFlow& f, const RoleCtx& ctx);
   /// Serves every group whose budget has opened.

@@ -85,7 +85,7 @@ bool on_response(SourceFlow& f, const Frame& resp) {
     ++r.next_response;
     // The sender takes a response as an acknowledgement of everything before it.
     const Seq told = r.complete() ? r.end : psn;
-    if (told > f.acked_end && told <= f.sent_end) f.acked_end = told;
+    if (told > f.acked_end && told <= f.sent_end) note_told(f, told);
     return r.complete();
   }
   return false;

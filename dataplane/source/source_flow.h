@@ -116,6 +116,7 @@ struct SourceFlow {
 
   // Acknowledging.
   Seq ack_wanted_end = 0;
+  Instant ack_asked;       ///< when the oldest request whose ACK is due was accepted
   bool ack_again = false;  ///< repeat ACK(ceiling) though nothing rose: an absorbed duplicate asked
   uint32_t since_ack = 0;
   int64_t msn_at_base = 0;  ///< messages the receiver had completed at base; exact once the barrier is lifted

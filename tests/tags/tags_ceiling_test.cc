@@ -188,5 +188,53 @@ TEST(Tags, C7_EndToEndCompletesWithTheReceiver) {
   EXPECT_EQ(acks(rig.a.lan), (Psns{101, 102}));
 }
 
+// What the histograms of the metrics are made of: each time counts once, from acceptance on.
+TEST(Latencies, AckGateAndCustody) {
+  RigOptions o;
+  o.throttled();
+  o.config.timing.hold_max = Duration::seconds(1);
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100));  // admitted and acknowledged at once
+  rig.from_a(write_only(101));  // waits for the budget
+  EXPECT_EQ(rig.a.shard.latencies().gate_wait.samples(), 1u);
+  EXPECT_EQ(rig.a.shard.latencies().ack.sum_ns(), 0u);
+  ASSERT_EQ(rig.a.shard.groups().size(), 1u);
+  EXPECT_GT(rig.a.shard.groups()[0].backlog_bytes, 0u);
+  EXPECT_EQ(rig.a.shard.groups()[0].rate, Rate{1'000'000});
+  const Instant accepted = rig.a.shard.oldest_owned();
+  EXPECT_EQ(accepted, rig.now());
+  rig.run(Duration::millis(10));
+  const Latencies& l = rig.a.shard.latencies();
+  EXPECT_EQ(l.gate_wait.samples(), 2u);
+  EXPECT_EQ(l.ack.samples(), 2u);
+  EXPECT_GT(l.ack.sum_ns(), 500'000u);
+  EXPECT_EQ(l.ack.sum_ns(), l.gate_wait.sum_ns());  // admission and acknowledgement are one decision
+  EXPECT_EQ(l.custody_age.samples(), 0u);
+  const Instant answered = rig.now();
+  rig.from_b(answer(101, 2));
+  rig.run(Duration::millis(10));
+  EXPECT_EQ(l.custody_age.samples(), 2u);
+  EXPECT_GE(l.custody_age.sum_ns(), static_cast<uint64_t>(2 * (answered - accepted).ns));
+  EXPECT_TRUE(rig.a.shard.oldest_owned().is_never());
+  EXPECT_EQ(rig.a.shard.groups()[0].backlog_bytes, 0u);
+  EXPECT_EQ(rig.a.shard.groups()[0].admitted_bytes, rig.a.shard.counters().admitted_bytes);
+}
+
+// Below a fence an ACK answers only what lies below it; the rest goes on waiting since its own time.
+TEST(Latencies, AckBehindAFenceCountsFromItsOwnTime) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(read_request(100, 64));
+  rig.wait(Duration::millis(2));
+  rig.from_a(write_only(101));
+  EXPECT_EQ(rig.a.shard.latencies().ack.samples(), 0u);
+  rig.wait(Duration::millis(1));
+  rig.to_a_wan(response(op::kRcReadRespOnly, 100, 1));
+  ASSERT_EQ(acks(rig.a.lan), (Psns{101}));
+  ASSERT_EQ(rig.a.shard.latencies().ack.samples(), 1u);
+  EXPECT_EQ(rig.a.shard.latencies().ack.sum_ns(), 1'000'000u);
+}
+
 }  // namespace
 }  // namespace matchrdma::tags
