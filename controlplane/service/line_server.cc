@@ -1,0 +1,74 @@
+#include "controlplane/service/line_server.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace matchrdma::service {
+namespace {
+
+short events_of(std::span<const pollfd> polled, int fd) {
+  const auto it = std::find_if(polled.begin(), polled.end(), [fd](const pollfd& p) { return p.fd == fd; });
+  return it == polled.end() ? short{0} : it->revents;
+}
+
+}  // namespace
+
+LineServer::LineServer(FileDescriptor listener, MakeStream make, Rights rights, const LineServerLimits& limits,
+                       Commands& commands)
+    : listener_(std::move(listener)),
+      make_(std::move(make)),
+      rights_(rights),
+      limits_(limits),
+      commands_(&commands),
+      accepts_left_(limits.accepts_per_second) {}
+
+void LineServer::fds(std::vector<pollfd>& out, Instant now) const {
+  if (may_accept(now)) out.push_back({listener_.get(), POLLIN, 0});
+  for (const LineSession& s : sessions_) out.push_back({s.fd(), s.events(), 0});
+}
+
+void LineServer::on_ready(std::span<const pollfd> polled, Instant now) {
+  for (LineSession& s : sessions_) {
+    s.run(*commands_, events_of(polled, s.fd()), now);
+    if (s.over() && !s.trusted()) ++n_.untrusted;
+  }
+  std::erase_if(sessions_, [](const LineSession& s) { return s.over(); });
+  // After the sessions: a descriptor that was closed and given out again is not taken for the old one.
+  if (events_of(polled, listener_.get()) != 0) accept_some(now);
+}
+
+Instant LineServer::next_wakeup() const {
+  Instant at = Instant::never();
+  for (const LineSession& s : sessions_) at = earlier(at, s.next_wakeup());
+  if (accepts_left_ <= 0) at = earlier(at, second_ends_);
+  return at;
+}
+
+void LineServer::accept_some(Instant now) {
+  if (now >= second_ends_) {
+    second_ends_ = now + Duration::seconds(1);
+    accepts_left_ = limits_.accepts_per_second;
+  }
+  while (accepts_left_ > 0) {
+    FileDescriptor fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!fd.valid()) {
+      // Out of descriptors: poll() would say so again at once, for ever.
+      if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) accepts_left_ = 0;
+      return;
+    }
+    --accepts_left_;
+    if (sessions_.size() >= limits_.max_clients) {
+      ++n_.turned_away;
+      continue;
+    }
+    std::unique_ptr<Stream> stream = make_(std::move(fd));
+    if (!stream) continue;
+    ++n_.accepted;
+    sessions_.emplace_back(std::move(stream), rights_, limits_.session, now);
+  }
+}
+
+}  // namespace matchrdma::service
