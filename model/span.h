@@ -34,7 +34,7 @@ struct SpanConfig {
 struct SpanStats {
   uint64_t pushed = 0, delivered = 0;
   uint64_t lost = 0;        ///< by the loss probability
-  uint64_t cut = 0;         ///< by a cut window
+  uint64_t cut = 0;         ///< by a cut window, or in the dark
   uint64_t tail_drops = 0;  ///< by the queue bound
   uint64_t duplicated = 0, reordered = 0, corrupted = 0;
   int64_t peak_queue_bytes = 0;
@@ -77,6 +77,18 @@ class Span {
     }
     launch(std::move(item), size_bytes, *left);
   }
+
+  /// The path goes dark now, without notice: what is on it is lost, and so is all that comes until light().
+  void darken() {
+    dark_ = true;
+    stats_.cut += in_flight();
+    while (!line_.empty()) line_.pop_front();
+    strays_.clear();
+    in_flight_bytes_ = 0;
+    busy_until_ = {};
+  }
+  void light() { dark_ = false; }
+  bool dark() const { return dark_; }
 
   Instant next_due() const {
     const Entry* e = earliest();
@@ -151,6 +163,10 @@ class Span {
   }
 
   void launch(T item, uint32_t size_bytes, Instant left) {
+    if (dark_) {
+      ++stats_.cut;
+      return;
+    }
     Instant due = left + config_.delay;
     const bool reordered = config_.reorder > 0 && prng_.chance(config_.reorder);
     if (reordered) {
@@ -189,6 +205,7 @@ class Span {
   Instant busy_until_{};
   int64_t carry_ = 0;
   uint64_t order_ = 0;
+  bool dark_ = false;
 };
 
 /// What travels between two proxies: a packet, or the bytes of a control datagram.

@@ -36,6 +36,21 @@ TEST(ModelSpan, RateIsExactOverManySmallPackets) {
   EXPECT_EQ(s.next_due(), Instant{5'120'000});
 }
 
+TEST(ModelSpan, DarkUntilLight) {
+  Span<int> s({.delay = Duration::micros(100), .reorder = 0.5, .reorder_extra = Duration::micros(9)}, 1);
+  for (int i = 0; i < 10; ++i) s.push(i, 100, Instant{i});
+  s.darken();
+  EXPECT_TRUE(s.empty());
+  EXPECT_TRUE(s.next_due().is_never());
+  s.push(10, 100, Instant{50});
+  EXPECT_TRUE(drain(s).empty());
+  s.light();
+  s.push(11, 100, Instant{60});
+  EXPECT_EQ(drain(s), std::vector{11});
+  EXPECT_EQ(s.stats().cut, 11u);
+  EXPECT_EQ(s.stats().pushed, 12u);
+}
+
 TEST(ModelSpan, QueueBound) {
   Span<int> s({.rate = Rate{1'000'000'000}, .queue_bytes = 1000}, 1);
   for (int i = 0; i < 5; ++i) s.push(i, 400, Instant{0});

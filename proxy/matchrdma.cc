@@ -17,5 +17,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : matchrdma::kUsage;  // --help is no error
   }
+#ifdef MATCHRDMA_HAS_SPAN
+  matchrdma::add_span_command(app);
+#endif
+  CLI11_PARSE(app, argc, argv);
   return 0;
 }

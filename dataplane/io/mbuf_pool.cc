@@ -1,7 +1,9 @@
 #include "dataplane/io/mbuf_pool.h"
 
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
+#include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
 
 #include <algorithm>
@@ -32,6 +34,32 @@ void make_packet(rte_mempool*, void* pool, void* object, unsigned) {
   new (rte_mbuf_to_priv(m)) Packet{.pool = static_cast<PacketPool*>(pool)};
 }
 
+/// rte_pktmbuf_pool_create() with flags of our own: on ordinary pages it would let no mbuf cross a page of 4
+/// KiB, for the sake of devices that address physical memory, and waste up to half of all memory.
+rte_mempool* make_mempool(const std::string& name, uint32_t packets, uint16_t room) {
+  const uint32_t cache = packets >= 2 * kHiddenInCache ? kCache : 0;
+  const uint32_t flags = rte_eal_has_hugepages() != 0 ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
+  rte_mempool* pool = rte_mempool_create_empty(
+      name.c_str(), packets, static_cast<uint32_t>(sizeof(rte_mbuf)) + kPrivate + room, cache,
+      sizeof(rte_pktmbuf_pool_private), static_cast<int>(rte_socket_id()), flags);
+  if (pool == nullptr) return nullptr;
+  rte_pktmbuf_pool_private sizes{};
+  sizes.mbuf_data_room_size = room;
+  sizes.mbuf_priv_size = kPrivate;
+  int r = rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), nullptr);
+  if (r == 0) {
+    rte_pktmbuf_pool_init(pool, &sizes);
+    r = rte_mempool_populate_default(pool);
+  }
+  if (r < 0) {
+    rte_mempool_free(pool);
+    rte_errno = -r;
+    return nullptr;
+  }
+  rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
+  return pool;
+}
+
 }  // namespace
 
 PoolSize pool_size(const PoolNeeds& needs, uint32_t packet_room) {
@@ -58,9 +86,7 @@ Result<std::unique_ptr<MbufPool>> MbufPool::create(const std::string& name, uint
     return Error{"packets of " + std::to_string(packet_room) + " bytes: an mbuf holds at most " +
                  std::to_string(UINT16_MAX - RTE_PKTMBUF_HEADROOM) + "; choose a smaller MTU"};
   }
-  const uint32_t cache = packets >= 2 * kHiddenInCache ? kCache : 0;
-  rte_mempool* pool = rte_pktmbuf_pool_create(name.c_str(), packets, cache, kPrivate,
-                                              static_cast<uint16_t>(room), static_cast<int>(rte_socket_id()));
+  rte_mempool* pool = make_mempool(name, packets, static_cast<uint16_t>(room));
   if (pool == nullptr) {
     return Error{
         "pool " + name + " of " + std::to_string(packets) + " packets of " + std::to_string(packet_room) +

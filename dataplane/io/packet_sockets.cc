@@ -1,6 +1,7 @@
 #include "dataplane/io/packet_sockets.h"
 
 #include <dirent.h>
+#include <linux/filter.h>
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -51,8 +52,15 @@ std::vector<int> opened_since(const std::set<int>& before) {
 }
 
 void ignore_own_host(int packet_socket) {
-  const int on = 1;
-  static_cast<void>(setsockopt(packet_socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on));
+  // The driver's sockets are members of a fanout group, where the option PACKET_IGNORE_OUTGOING has no effect.
+  std::array<sock_filter, 4> program{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+      BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+  }};
+  const sock_fprog filter{.len = program.size(), .filter = program.data()};
+  static_cast<void>(setsockopt(packet_socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter));
 }
 
 void clear_socket_error(int fd) {

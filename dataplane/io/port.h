@@ -27,6 +27,7 @@ struct PortOptions {
 /// What must be known before the pools of a port can be made.
 struct PortPlan {
   PortOptions options{};     ///< the device with all arguments, the MTU as it will be
+  std::string pci{};         ///< what Eal must be allowed to take; empty for a vdev
   uint32_t packet_room = 0;  ///< bytes that a packet of the pools must hold
 };
 /// Reads the device string and the kernel's MTU, and fills in what was left open.

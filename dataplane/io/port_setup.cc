@@ -41,6 +41,7 @@ Result<PortPlan> plan_port(PortOptions options) {
   if (o.mtu == 0) o.mtu = kDefaultMtu;
   if (o.mtu < 68 || o.mtu > 65000)
     return Error{"port " + d.name + ": MTU " + std::to_string(o.mtu) + ": choose 68 to 65000"};
+  if (d.kind == DeviceName::Kind::kPci) plan.pci = d.name;
   plan.packet_room = o.mtu + kEthernetHeader + kVlanTags + kCrc;
   if (d.kind == DeviceName::Kind::kAfPacket) {
     const AfPacketRing ring = af_packet_ring(plan.packet_room);
