@@ -34,6 +34,8 @@ struct SpanArguments {
 };
 
 constexpr uint32_t kRing = 256;
+/// A link that holds fewer frames than this is of no use.
+constexpr uint32_t kFewest = 256;
 /// Housekeeping is never put off longer than this, so a signal that came just before a sleep is not either.
 constexpr Duration kLongestSleep = Duration::millis(200);
 constexpr Duration kWithClients = Duration::millis(5);
@@ -163,7 +165,7 @@ SpanRun start(const SpanArguments& a, const SpanSettings& settings, uint64_t see
   const uint32_t packets = io::packets_in(for_packets, larger.packet_room);
   const io::PoolNeeds rings{.rx_rings = 2 * kRing, .tx_rings = 2 * kRing};
   const uint32_t overhead = io::pool_size(rings, larger.packet_room).packets;
-  if (packets < 2 * overhead)
+  if (packets < overhead + kFewest)
     stop("--memory " + a.memory + ": holds only " + std::to_string(packets) + " frames of this MTU, of which " +
          std::to_string(overhead) + " are needed for the rings; choose more memory or a smaller --mtu");
   run.pool = or_stop(io::MbufPool::create("span", packets, larger.packet_room));

@@ -119,6 +119,30 @@ TEST(IoPort, TellsWhatItCan) {
             std::string::npos);
 }
 
+TEST(IoPort, TwoWorkersOnOneQueueEach) {
+  test_eal();
+  const auto plan = plan_port({.device = "net_null0", .workers = 2, .mtu = 1500});
+  ASSERT_TRUE(plan.ok());
+  auto first = MbufPool::create("first", 200, plan->packet_room);
+  auto second = MbufPool::create("second", 200, plan->packet_room);
+  ASSERT_TRUE(first.ok() && second.ok());
+  MbufPool* const pools[] = {first->get(), second->get()};
+  auto port = Port::open(*plan, pools);
+  ASSERT_TRUE(port.ok()) << port.error();
+  EXPECT_TRUE((*port)->abilities().control_queues);
+  for (uint16_t w = 0; w < 2; ++w) {
+    std::vector<PacketRef> got(32);
+    const uint32_t n = (*port)->rx_burst(w, got);
+    // Without RSS only the first worker receives; a Dispatch brings the second its share.
+    EXPECT_EQ(n, w == 0 || (*port)->abilities().rss ? 32u : 0u);
+    for (uint32_t i = 0; i < n; ++i) EXPECT_EQ(got[i]->pool, pools[w]);
+    got.resize(n);
+    EXPECT_EQ((*port)->tx_burst(w, Lane::kControl, got), n);
+  }
+  EXPECT_EQ((*first)->available(), 200u);
+  EXPECT_EQ((*second)->available(), 200u);
+}
+
 /// What opening this device complains about.
 std::string complaint(const std::string& device) {
   test_eal();

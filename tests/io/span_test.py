@@ -116,7 +116,7 @@ def idle_cost(span):
 
 def overflow(tool):
     """More on the way than the memory holds."""
-    span = Span(tool, "--delay", "3s", "--mtu", "9000", memory="no-huge:32MiB")
+    span = Span(tool, "--delay", "3s", "--mtu", "9000", memory="no-huge:48MiB")
     a = Host("a0")
     for i in range(20000):
         a.send(frame(i, 60))
