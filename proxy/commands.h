@@ -15,6 +15,7 @@ void add_replay_command(CLI::App& app);
 void add_config_command(CLI::App& app);
 /// Only in builds with DPDK (MATCHRDMA_HAS_SPAN).
 void add_span_command(CLI::App& app);
+void add_ctl_command(CLI::App& app);
 
 /// What the tool exits with, besides 0.
 enum ExitCode : int {

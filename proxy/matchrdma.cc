@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
 #ifdef MATCHRDMA_HAS_SPAN
   matchrdma::add_span_command(app);
 #endif
+  matchrdma::add_ctl_command(app);
   CLI11_PARSE(app, argc, argv);
   return 0;
 }

@@ -21,7 +21,7 @@ constexpr std::array kDaemon{
   MetricOf<D>{kG, "drain_state", "", "0: no drain, 1: draining, 2: drained", [](const D& v) { return plain(static_cast<uint64_t>(v.drain)); }},
   MetricOf<D>{kC, "config_reloads", "events", "Configurations applied since start", [](const D& v) { return plain(v.reloads); }},
   MetricOf<D>{kC, "config_reloads_refused", "events", "Configurations refused as a whole", [](const D& v) { return plain(v.reloads_refused); }},
-  MetricOf<D>{kG, "cycle_counter_hertz", "hertz", "Cycles per second of the counters that end in cycles_total", [](const D& v) { return plain(v.cycles_per_second); }},
+  MetricOf<D>{kG, "worker_clock_hertz", "hertz", "Cycles per second of the counters that end in cycles_total", [](const D& v) { return plain(v.cycles_per_second); }},
 };
 
 constexpr std::array kWorker{

@@ -49,12 +49,14 @@ class TlsStream : public Stream {
     if (!handshake()) return {broken_ ? Moved::Kind::kClosed : Moved::Kind::kWait, 0};
     size_t n = 0;
     ERR_clear_error();
-    return moved(SSL_read_ex(ssl_.get(), into.data(), into.size(), &n), n, SSL_ERROR_WANT_READ);
+    const int result = SSL_read_ex(ssl_.get(), into.data(), into.size(), &n);
+    return moved(result, n, SSL_ERROR_WANT_READ);
   }
   Moved write(std::string_view from) override {
     size_t n = 0;
     ERR_clear_error();
-    return moved(SSL_write_ex(ssl_.get(), from.data(), from.size(), &n), n, SSL_ERROR_WANT_WRITE);
+    const int result = SSL_write_ex(ssl_.get(), from.data(), from.size(), &n);
+    return moved(result, n, SSL_ERROR_WANT_WRITE);
   }
 
  private:
