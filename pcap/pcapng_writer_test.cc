@@ -1,0 +1,65 @@
+#include "pcap/pcapng_writer.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "pcap/capture_reader.h"
+
+namespace matchrdma {
+namespace {
+
+struct PcapngWriterTest : testing::Test {
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("matchrdma_pcapng_" + std::to_string(::getpid()));
+  std::string path = (folder / "out.pcapng").string();
+  std::vector<std::string> ports{"lan0", "wan0"};
+  void SetUp() override { std::filesystem::create_directories(folder); }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+};
+
+TEST_F(PcapngWriterTest, WhatIsWrittenIsRead) {
+  auto w = PcapngWriter::open(path, ports);
+  ASSERT_TRUE(w.ok()) << w.error();
+  for (uint32_t size = 0; size < 9; ++size) {
+    const std::vector<uint8_t> data(size, static_cast<uint8_t>(size));
+    const Instant time{1'700'000'000'123'456'789 + size};
+    ASSERT_TRUE(w->write(size % 2, time, data, size == 8 ? 1500 : 0, size % 3 == 0 ? "icrc_wan" : "").ok());
+  }
+  ASSERT_TRUE(w->close().ok());
+  EXPECT_EQ(w->packets_written(), 9u);
+  EXPECT_EQ(w->bytes_written(), std::filesystem::file_size(path));
+  auto r = CaptureReader::open(path);
+  ASSERT_TRUE(r.ok()) << r.error();
+  CapturedPacket p;
+  for (uint32_t size = 0; size < 9; ++size) {
+    ASSERT_EQ(r->next(p), ReadStatus::kPacket) << r->message();
+    EXPECT_EQ(p.data.size(), size);
+    EXPECT_EQ(p.time.ns, 1'700'000'000'123'456'789 + size);
+    EXPECT_EQ(p.original_length, size == 8 ? 1500u : size);
+  }
+  EXPECT_EQ(r->next(p), ReadStatus::kEnd) << r->message();
+}
+
+TEST_F(PcapngWriterTest, RefusesWhatWouldSpoilAFile) {
+  auto w = PcapngWriter::open(path, ports);
+  ASSERT_TRUE(w.ok());
+  const auto second = PcapngWriter::open(path, ports);
+  ASSERT_FALSE(second.ok()) << "an existing file must stay";
+  EXPECT_NE(second.error().find("not used yet"), std::string::npos);
+  const std::vector<uint8_t> data(60);
+  EXPECT_FALSE(w->write(2, Instant{1}, data).ok());
+  EXPECT_FALSE(w->write(0, Instant{1}, data).ok()) << "an error stays";
+}
+
+TEST_F(PcapngWriterTest, ClosedIsClosed) {
+  auto w = PcapngWriter::open(path, ports);
+  ASSERT_TRUE(w.ok());
+  ASSERT_TRUE(w->close().ok());
+  const std::vector<uint8_t> data(60);
+  EXPECT_NE(w->write(0, Instant{1}, data).error().find("closed already"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace matchrdma
