@@ -1,0 +1,134 @@
+"""The two daemons and the span between them: guest A - tapA - matchrdmad A - wanA = span = wanB - matchrdmad B - tapB -
+guest B. Both live as long as the lab does; mode and distance change under them."""
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import tempfile
+
+from processes import LabError
+from span import Span
+
+CLASS = "guests"
+START_SECONDS = 30
+NICE = 0
+ADDRESS = {"A": "192.168.77.1", "B": "192.168.77.2"}  # of the control subchannel, known on the span only
+OTHER = {"A": "B", "B": "A"}
+CONFIG = """\
+name: lab-{side}
+workers:
+  cores: [{core}]
+  main_core: {core}
+  idle: adaptive
+memory:
+  no_huge: 256MiB
+  file_prefix: {prefix}-{side}
+spans:
+  - name: span
+    lan:
+      port: "net_af_packet0,iface=tap{side}"
+      mtu: {mtu}
+    wan:
+      port: "net_af_packet1,iface=wan{side}"
+      mtu: {mtu}
+      address: {own}/24
+    peer:
+      address: {peer}
+      keys:
+{keys}
+classes:
+  - name: {name}
+    match: {{}}
+    completion: early
+journal:
+  path: {folder}/journal{side}
+admin:
+  socket: {folder}/admin{side}
+metrics:
+  listen: off
+log:
+  level: info
+"""
+
+
+class Daemon:
+    """One matchrdmad, its config, its keys and its admin socket."""
+
+    def __init__(self, lab, side, folder):
+        self.lab, self.side, self.folder = lab, side, folder
+        self.config = os.path.join(folder, f"{side}.yaml")
+        self.admin = os.path.join(folder, f"admin{side}")
+        self.process = None
+
+    def write_config(self, key_ids):
+        """Keys are the files that Daemons.make_key() left."""
+        keys = "\n".join(f"        - {{id: {k}, file: {self.folder}/key{k}}}" for k in key_ids)
+        text = CONFIG.format(side=self.side, core="AB".index(self.side) % (os.cpu_count() or 1), mtu=self.lab.network.mtu,
+                             own=ADDRESS[self.side], peer=ADDRESS[OTHER[self.side]], keys=keys, name=CLASS,
+                             folder=self.folder, prefix=self.lab.network.name)
+        with open(self.config, "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def start(self):
+        if os.path.exists(self.admin):
+            os.unlink(self.admin)
+        command = [self.lab.program("matchrdmad"), "--config", self.config]
+        self.process = self.lab.processes.start(f"matchrdmad{self.side}", self.lab.network.inside(*command), nice=NICE)
+        self.process.wait_for(lambda: os.path.exists(self.admin), START_SECONDS, "it should open its admin socket")
+
+    def ctl(self, *words):
+        """What `matchrdma ctl` prints; an error is a LabError."""
+        command = [self.lab.program("matchrdma"), "ctl", "--socket", self.admin, *words]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=30)
+        if done.returncode:
+            raise LabError(f"ctl {' '.join(words)} at daemon {self.side}: {done.stdout.strip()}")
+        return done.stdout
+
+    def show(self, what):
+        return json.loads(self.ctl("show", what, "--json"))
+
+    def check(self):
+        if not self.process.alive():
+            raise LabError(f"daemon {self.side} ended with status {self.process.popen.returncode}; it said:\n"
+                           f"{self.process.said()[-1500:]}")
+
+
+class Daemons:
+    """Both daemons and their span. The class of the guests is `early`; transparent is a mode of the same processes."""
+    modes = ("transparent", "proxied")
+
+    def __init__(self, lab):
+        self.folder = tempfile.mkdtemp(prefix=f"mrdma-lab-{os.getpid()}-")
+        self.span = Span(lab, "spanA", "spanB")
+        self.daemons = {side: Daemon(lab, side, self.folder) for side in "AB"}
+        self.make_key(1)
+        for daemon in self.daemons.values():
+            daemon.write_config([1])
+            daemon.start()
+        self.mode = "proxied"
+
+    def make_key(self, number):
+        path = os.path.join(self.folder, f"key{number}")
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as f:
+            f.write(secrets.token_hex(32) + "\n")
+
+    def set(self, mode, km, loss=0.0):
+        self.span.set(km, loss)
+        if mode != self.mode:
+            for daemon in self.daemons.values():
+                daemon.ctl("mode", CLASS, "transparent" if mode == "transparent" else "configured")
+            self.mode = mode
+
+    def check(self):
+        for daemon in self.daemons.values():
+            daemon.check()
+        if not self.span.process.alive():
+            raise LabError(f"the span ended; it said:\n{self.span.process.said()[-1500:]}")
+
+    def stop(self):
+        for daemon in self.daemons.values():
+            if daemon.process is not None:
+                daemon.process.stop()
+        self.span.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
