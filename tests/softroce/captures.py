@@ -131,7 +131,9 @@ def judge(captures, path_mtu, readable=True):
         if readable:
             found = []
             roce.check_readable(f"tap{tap}", path, found.append)
-            verdict.complaints += found[:3] + ([f"... {len(found)} such complaints of tshark"] if len(found) > 3 else [])
+            verdict.complaints += found[:3]
+            if len(found) > 3:
+                verdict.complaints.append(f"... {len(found)} such complaints")
     for sender, receiver in ("AB", "BA"):
         judge_delivery(requests[sender, sender], requests[receiver, sender], verdict.complaints)
     return verdict

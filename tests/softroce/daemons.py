@@ -64,9 +64,10 @@ class Daemon:
     def write_config(self, key_ids):
         """Keys are the files that Daemons.make_key() left."""
         keys = "\n".join(f"        - {{id: {k}, file: {self.folder}/key{k}}}" for k in key_ids)
-        text = CONFIG.format(side=self.side, core="AB".index(self.side) % (os.cpu_count() or 1), mtu=self.lab.network.mtu,
-                             own=ADDRESS[self.side], peer=ADDRESS[OTHER[self.side]], keys=keys, name=CLASS,
-                             folder=self.folder, prefix=self.lab.network.name)
+        core = "AB".index(self.side) % (os.cpu_count() or 1)
+        text = CONFIG.format(side=self.side, core=core, mtu=self.lab.network.mtu, own=ADDRESS[self.side],
+                             peer=ADDRESS[OTHER[self.side]], keys=keys, name=CLASS, folder=self.folder,
+                             prefix=self.lab.network.name)
         with open(self.config, "w", encoding="utf-8") as f:
             f.write(text)
 
@@ -80,7 +81,8 @@ class Daemon:
     def ctl(self, *words):
         """What `matchrdma ctl` prints; an error is a LabError."""
         command = [self.lab.program("matchrdma"), "ctl", "--socket", self.admin, *words]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=30)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                              timeout=30)
         if done.returncode:
             raise LabError(f"ctl {' '.join(words)} at daemon {self.side}: {done.stdout.strip()}")
         return done.stdout

@@ -50,7 +50,8 @@ python3 -B "$here/unpack_kernel.py" "$kernel/boot/vmlinuz-$version" "$folder/vml
 
 root=$work/root
 libraries=usr/lib/x86_64-linux-gnu
-mkdir -p "$root"/{bin,sbin,usr/bin,usr/sbin,lib,lib64,etc,proc,sys,dev,tmp,run,root,mod,var/run} "$root/$libraries/libibverbs"
+mkdir -p "$root"/{bin,sbin,usr/bin,usr/sbin,lib,lib64,etc,proc,sys,dev,tmp,run,root,mod,var/run}
+mkdir -p "$root/$libraries/libibverbs"
 cp /bin/busybox /bin/dash "$root/bin/"
 # dash is sh: the shell of busybox would run its own `ip` in place of the real one. busybox lists itself too, and a link
 # of that name over the program makes an image without a shell.

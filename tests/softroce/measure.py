@@ -1,4 +1,5 @@
 """One run between the two guests: server in B, client in A, with the captures and the counters of both ends."""
+import concurrent.futures
 import dataclasses
 import re
 import time
@@ -11,10 +12,14 @@ from runs import WRONG_DATA
 LISTENING = ("i=0; while [ $i -lt 200 ]; do netstat -ltn | grep -q ':18515 ' && exit 0; "
              "rdma resource show cm_id | grep -q 'state LISTEN' && exit 0; "
              "kill -0 $(cat /tmp/server.pid) || exit 2; sleep 0.05; i=$((i+1)); done; exit 1")
+# The server ends by itself when its client is done; what is still there after two seconds never will.
+END_SERVER = ("i=0; p=$(cat /tmp/server.pid); "
+              "while kill -0 $p 2>/dev/null && [ $i -lt 40 ]; do sleep 0.05; i=$((i+1)); done; cat /tmp/server.log; "
+              "kill -0 $p 2>/dev/null && {{ echo 'the server did not end'; killall -9 {tool}; }}; true")
 COUNTERS = "cd /sys/class/infiniband/rxe0/ports/1/hw_counters && grep . *"
 # What rxe counts when something had to be sent again or could not be. duplicate_request counts at the responder.
-RETRY_COUNTERS = ("completer_retry_err", "duplicate_request", "out_of_seq_request", "rcvd_seq_err", "retry_exceeded_err",
-                  "retry_rnr_exceeded_err", "send_err", "rcvd_rnr_err")
+RETRY_COUNTERS = ("completer_retry_err", "duplicate_request", "out_of_seq_request", "rcvd_seq_err",
+                  "retry_exceeded_err", "retry_rnr_exceeded_err", "send_err", "rcvd_rnr_err")
 PATH_MTU = {1500: 1024, 4200: 4096}
 TRIES = 3
 
@@ -64,13 +69,21 @@ def drive(pair, server, client, seconds):
     started = time.monotonic()
     status, output = pair.a.run(f"timeout {seconds:.0f} {client}", seconds + 5)
     wall = time.monotonic() - started
-    end = ("i=0; p=$(cat /tmp/server.pid); while kill -0 $p 2>/dev/null && [ $i -lt 40 ]; do sleep 0.05; i=$((i+1)); done; "
-           "cat /tmp/server.log; kill -0 $p 2>/dev/null && { echo 'the server did not end'; kill -9 $p; "
-           f"killall -9 {server.split()[0]} 2>/dev/null; }}; true")
-    return status, output, pair.b.must(end, 10), wall
+    return status, output, pair.b.must(END_SERVER.format(tool=server.split()[0]), 10), wall
 
 
-def once(lab, run, km, path_mtu, capture):
+def drive_while(pair, commands, seconds, during):
+    """drive(), and during() here meanwhile. It is the transfer that moves to a thread: a process that a thread started
+    would be ended with it."""
+    if during is None:
+        return drive(pair, *commands, seconds)
+    with concurrent.futures.ThreadPoolExecutor(1) as one:
+        transfer = one.submit(drive, pair, *commands, seconds)
+        during()
+        return transfer.result()
+
+
+def once(lab, run, km, path_mtu, capture, during):
     pair, outcome = lab.pair, Outcome()
     server, client = run.commands(km, path_mtu)
     captures = Captures(lab.network, lab.processes, lab.folder, "run") if capture else None
@@ -78,7 +91,7 @@ def once(lab, run, km, path_mtu, capture):
     if captures:
         captures.start()
     try:
-        status, output, server_output, outcome.wall = drive(pair, server, client, run.seconds(km))
+        status, output, server_output, outcome.wall = drive_while(pair, (server, client), run.seconds(km), during)
     finally:
         complaints = captures.stop() if captures else []
     outcome.output = f"$ {client}\n{output}\n$ {server} (server)\n{server_output}\n"
@@ -104,11 +117,12 @@ def refused(outcome):
     return "-R " in outcome.output and "RDMA_CM_EVENT_REJECTED" in outcome.output
 
 
-def measure(lab, run, km, mtu, capture=True):
-    """One run; again if a guest died or the tool tripped over itself. Captures of a run with errors are kept."""
+def measure(lab, run, km, mtu, capture=True, during=None):
+    """One run, and during() meanwhile; again if a guest died or the tool tripped over itself. What a run with errors
+    left is kept."""
     for attempt in range(1, TRIES + 1):
         try:
-            outcome, captures = once(lab, run, km, PATH_MTU[mtu], capture)
+            outcome, captures = once(lab, run, km, PATH_MTU[mtu], capture, during)
         except GuestDied as e:
             lab.note(f"{e}: booting the guests again")
             lab.reboot()

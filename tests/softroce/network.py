@@ -62,7 +62,8 @@ class Network:
 
     def _make(self):
         # No IPv6 of the namespace's own: every frame on a tap shall be a guest's.
-        call(*self.inside("sh", "-c", "for i in default all; do echo 1 > /proc/sys/net/ipv6/conf/$i/disable_ipv6; done"))
+        switch = "/proc/sys/net/ipv6/conf/$i/disable_ipv6"
+        call(*self.inside("sh", "-c", f"for i in default all; do echo 1 > {switch}; done"))
         self.ip("link set lo up")
         self.ip("link add mgmt type bridge mcast_snooping 0")
         self.ip("link set mgmt up")

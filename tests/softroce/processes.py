@@ -86,8 +86,8 @@ class Processes:
 
 def call(*command):
     """A short command that must succeed."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=False)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False)
     if done.returncode:
         raise LabError(f"{' '.join(command)}: {done.stdout.strip() or f'status {done.returncode}'}")
     return done.stdout

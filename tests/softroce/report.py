@@ -18,14 +18,14 @@ def number(value):
     """Three digits that matter."""
     if value is None:
         return "-"
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3f}"
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
+    return f"{value:.{digits}f}"
 
 
 def aligned(rows):
     """Lines of text; the first column to the left, the others to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))).rstrip()
-            for row in rows]
+    return ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:]))]) for row in rows]
 
 
 def table(outcomes):
@@ -37,9 +37,10 @@ def table(outcomes):
         def counts(what):
             return "/".join(str(what(by_mode[m])) if m in by_mode else "-" for m in modes)
         gained = ratio(*(by_mode[m].value if m in by_mode else None for m in ("proxied", "transparent")), run.unit)
-        rows.append([run.name, str(mtu), str(km), *(number(by_mode[m].value) if m in by_mode else "-" for m in modes),
-                     run.unit, number(gained), counts(lambda o: o.retries), counts(lambda o: o.verdict.resent),
-                     counts(lambda o: o.verdict.naks), counts(lambda o: o.verdict.repeated), counts(lambda o: len(o.errors))])
+        values = [number(by_mode[m].value) if m in by_mode else "-" for m in modes]
+        rows.append([run.name, str(mtu), str(km), *values, run.unit, number(gained), counts(lambda o: o.retries),
+                     counts(lambda o: o.verdict.resent), counts(lambda o: o.verdict.naks),
+                     counts(lambda o: o.verdict.repeated), counts(lambda o: len(o.errors))])
     return aligned(rows)
 
 
@@ -52,8 +53,8 @@ def failures(outcomes, loss):
             out += [f"{where}: {e}" for e in o.errors]
             if not loss and not o.clean:
                 v = o.verdict
-                out.append(f"{where}: not clean on a clean span: {v.resent} resent, {v.naks} NAKs, {v.repeated} repeated, "
-                           f"counters {o.counters}")
+                out.append(f"{where}: not clean on a clean span: {v.resent} resent, {v.naks} NAKs, "
+                           f"{v.repeated} repeated, counters {o.counters}")
     return out
 
 

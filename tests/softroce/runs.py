@@ -88,8 +88,8 @@ RUNS = [
     Run("UC write 64K", perftest("ib_write_bw", "-c UC -s 65536"), 100, 0, choice="default"),
     Run("UC send 64K", perftest("ib_send_bw", "-c UC -s 65536"), 100, 0),
     Run("UD send", perftest("ib_send_bw", "-c UD -s {pmtu}"), 400, 0, choice="default"),
-    Run("rping -V", "rping -c -V -S 64000 -C {n}", 40, 4.2, unit="s", server=f"rping -s -V -S 64000 -a {DATA4} -C {{n}}",
-        client=f"-a {DATA4}", choice="quick"),
+    Run("rping -V", "rping -c -V -S 64000 -C {n}", 40, 4.2, unit="s",
+        server=f"rping -s -V -S 64000 -a {DATA4} -C {{n}}", client=f"-a {DATA4}", choice="quick"),
     Run("rping -V IPv6", "rping -c -V -S 64000 -C {n}", 40, 4.2, unit="s",
         server=f"rping -s -V -S 64000 -a {DATA6} -C {{n}}", client=f"-a {DATA6}", choice="default"),
     # Its ACK timeout is 67 ms and cannot be set.

@@ -19,8 +19,8 @@ class Span:
         self.folder = tempfile.mkdtemp(prefix=f"mrdma-lab-{os.getpid()}-")
         self.socket = os.path.join(self.folder, "span")
         command = [lab.program("matchrdma"), "span", "--a", f"net_af_packet0,iface={end_a}",
-                   "--b", f"net_af_packet1,iface={end_b}", "--delay", "0ms", "--loss-filter", "roce-data", "--seed", "1",
-                   "--control", self.socket, "--cores", "0,1", "--memory", "no-huge"]
+                   "--b", f"net_af_packet1,iface={end_b}", "--delay", "0ms", "--loss-filter", "roce-data",
+                   "--seed", "1", "--control", self.socket, "--cores", "0,1", "--memory", "no-huge"]
         self.process = lab.processes.start("span", lab.network.inside(*command), nice=NICE)
         self.process.wait_for(lambda: os.path.exists(self.socket), 30, "it should open its control socket")
 
