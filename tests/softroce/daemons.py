@@ -6,7 +6,9 @@ import secrets
 import shutil
 import subprocess
 import tempfile
+import time
 
+from network import WAN_EXTRA
 from processes import LabError
 from span import Span
 
@@ -18,37 +20,48 @@ OTHER = {"A": "B", "B": "A"}
 CONFIG = """\
 name: lab-{side}
 workers:
-  cores: [{core}]
+  cores: {core}
   main_core: {core}
   idle: adaptive
 memory:
-  no_huge: 256MiB
+  no-huge: 512MiB
   file_prefix: {prefix}-{side}
 spans:
-  - name: span
+  - name: lab
     lan:
-      port: "net_af_packet0,iface=tap{side}"
+      port: net_af_packet0,iface=tap{side}
       mtu: {mtu}
+      link_loss_forwarding: off
     wan:
-      port: "net_af_packet1,iface=wan{side}"
-      mtu: {mtu}
+      port: net_af_packet1,iface=wan{side}
+      mtu: {wan_mtu}
       address: {own}/24
     peer:
       address: {peer}
       keys:
 {keys}
+    budgets:
+      rate: 1Gbps
+    egress:
+      rate: 1Gbps
 classes:
   - name: {name}
-    match: {{}}
     completion: early
+limits:
+  max_flows: 1024
+  max_owning_flows: 256
+  custody_soft: 128MiB
+  custody_hard: 192MiB
+  reorder_memory: 64MiB
+  custody_packets: 131072
+  held_packets: 131072
+  confirmed_entries: 65536
 journal:
   path: {folder}/journal{side}
 admin:
   socket: {folder}/admin{side}
 metrics:
   listen: off
-log:
-  level: info
 """
 
 
@@ -63,10 +76,10 @@ class Daemon:
 
     def write_config(self, key_ids):
         """Keys are the files that Daemons.make_key() left."""
-        keys = "\n".join(f"        - {{id: {k}, file: {self.folder}/key{k}}}" for k in key_ids)
+        keys = "\n".join(f"        - id: {k}\n          file: {self.folder}/key{k}" for k in key_ids)
         core = "AB".index(self.side) % (os.cpu_count() or 1)
-        text = CONFIG.format(side=self.side, core=core, mtu=self.lab.network.mtu, own=ADDRESS[self.side],
-                             peer=ADDRESS[OTHER[self.side]], keys=keys, name=CLASS, folder=self.folder,
+        text = CONFIG.format(side=self.side, core=core, mtu=self.lab.network.mtu,
+                             wan_mtu=self.lab.network.mtu + WAN_EXTRA, own=ADDRESS[self.side], peer=ADDRESS[OTHER[self.side]], keys=keys, name=CLASS, folder=self.folder,
                              prefix=self.lab.network.name)
         with open(self.config, "w", encoding="utf-8") as f:
             f.write(text)
@@ -90,6 +103,18 @@ class Daemon:
     def show(self, what):
         return json.loads(self.ctl("show", what, "--json"))
 
+    def wait_session(self):
+        """Until it and its peer know each other; without a session nothing is proxied."""
+        end = time.monotonic() + START_SECONDS
+        while True:
+            peer = self.show("peers")["peers"][0]
+            if peer["session"] == "up":
+                return
+            self.check()
+            if time.monotonic() > end:
+                raise LabError(f"daemon {self.side} has no session with its peer: {peer['session']}, {peer['trouble']}")
+            time.sleep(0.1)
+
     def check(self):
         if not self.process.alive():
             raise LabError(f"daemon {self.side} ended with status {self.process.popen.returncode}; it said:\n"
@@ -108,6 +133,8 @@ class Daemons:
         for daemon in self.daemons.values():
             daemon.write_config([1])
             daemon.start()
+        for daemon in self.daemons.values():
+            daemon.wait_session()
         self.mode = "proxied"
 
     def make_key(self, number):

@@ -12,7 +12,7 @@ MACHINE = "-M q35,sata=off,smbus=off -accel tcg,thread=multi,tb-size=128 -cpu ma
 PLAIN = "-nodefaults -no-user-config -display none -no-reboot"
 KERNEL = "console=ttyS0 quiet panic=-1 mitigations=off nokaslr audit=0 random.trust_cpu=on net.ifnames=0"
 NO_OFFLOADS = "csum=off,guest_csum=off,gso=off,guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off"
-BOOT_SECONDS = 60
+BOOT_SECONDS = 120  # three where nothing else runs; a panic is noticed at once
 ANSWER_SECONDS = 10  # what an agent may take beyond the time that its command is allowed
 PANIC = re.compile(rb"Kernel panic|BUG: |Oops|double fault|general protection|LAB-FAILED[^\n]*")
 NICE = 5  # below the daemons and the span: their timing is under test, the guests are only their load

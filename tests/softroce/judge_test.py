@@ -26,9 +26,9 @@ LATENCY = """ #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec] 
 """
 
 
-def verdict(tap_a, tap_b=None, path_mtu=1024):
+def verdict(tap_a, tap_b=None, path_mtu=1024, readable=False):
     paths = {"A": os.path.join(TRACES, f"{tap_a}.pcap"), "B": os.path.join(TRACES, f"{tap_b or tap_a}.pcap")}
-    return judge(types.SimpleNamespace(paths=paths), path_mtu)
+    return judge(types.SimpleNamespace(paths=paths), path_mtu, readable)
 
 
 class Captures(unittest.TestCase):
@@ -57,7 +57,7 @@ class Captures(unittest.TestCase):
     def test_clean_traffic_of_every_kind_is_clean(self):
         for name in ("a_rping_rc_cm", "h2_ipv6_rping", "d_read_bw_pmtu1024", "e_atomic_fetchadd", "i2_4qps", "g_uc_write",
                      "l_cnp_injected"):
-            v = verdict(name)
+            v = verdict(name, readable=name == "a_rping_rc_cm")
             self.assertEqual((v.naks, v.rnrs, v.resent, v.repeated, v.complaints), (0, 0, 0, 0, []), name)
 
 

@@ -35,6 +35,7 @@ class Lab:
     def __exit__(self, kind, *_):
         # However impatient the user, the namespace must go; a second Ctrl-C waits.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         try:
             self.pair.down()
             self.leave()
