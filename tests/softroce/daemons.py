@@ -78,8 +78,9 @@ class Daemon:
         """Keys are the files that Daemons.make_key() left."""
         keys = "\n".join(f"        - id: {k}\n          file: {self.folder}/key{k}" for k in key_ids)
         core = "AB".index(self.side) % (os.cpu_count() or 1)
-        text = CONFIG.format(side=self.side, core=core, mtu=self.lab.network.mtu,
-                             wan_mtu=self.lab.network.mtu + WAN_EXTRA, own=ADDRESS[self.side], peer=ADDRESS[OTHER[self.side]], keys=keys, name=CLASS, folder=self.folder,
+        mtu = self.lab.network.mtu
+        text = CONFIG.format(side=self.side, core=core, mtu=mtu, wan_mtu=mtu + WAN_EXTRA, own=ADDRESS[self.side],
+                             peer=ADDRESS[OTHER[self.side]], keys=keys, name=CLASS, folder=self.folder,
                              prefix=self.lab.network.name)
         with open(self.config, "w", encoding="utf-8") as f:
             f.write(text)
@@ -124,6 +125,7 @@ class Daemon:
 class Daemons:
     """Both daemons and their span. The class of the guests is `early`; transparent is a mode of the same processes."""
     modes = ("transparent", "proxied")
+    under_test = True
 
     def __init__(self, lab):
         self.folder = tempfile.mkdtemp(prefix=f"mrdma-lab-{os.getpid()}-")

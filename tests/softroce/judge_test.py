@@ -55,8 +55,8 @@ class Captures(unittest.TestCase):
         self.assertTrue(any("never sent" in c for c in v.complaints), v.complaints)
 
     def test_clean_traffic_of_every_kind_is_clean(self):
-        for name in ("a_rping_rc_cm", "h2_ipv6_rping", "d_read_bw_pmtu1024", "e_atomic_fetchadd", "i2_4qps", "g_uc_write",
-                     "l_cnp_injected"):
+        for name in ("a_rping_rc_cm", "h2_ipv6_rping", "d_read_bw_pmtu1024", "e_atomic_fetchadd", "i2_4qps",
+                     "g_uc_write", "l_cnp_injected"):
             v = verdict(name, readable=name == "a_rping_rc_cm")
             self.assertEqual((v.naks, v.rnrs, v.resent, v.repeated, v.complaints), (0, 0, 0, 0, []), name)
 

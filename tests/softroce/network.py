@@ -10,7 +10,12 @@ import subprocess
 
 from processes import LabError, call
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 PREFIX = "mrdma-lab-"
+# net_af_packet names its fanout group by process id XOR interface number, and the kernel refuses a second group of that
+# name in the namespace (EINVAL). Processes started one after the other have ids close together; numbers far apart and
+# without a pattern keep the names apart.
+INDEX = {"tapA": 0x1A51, "tapB": 0x2B37, "wanA": 0x4C8D, "wanB": 0x7E13, "spanA": 0x5F29, "spanB": 0x33C6}
 WAN_EXTRA = 200  # bytes a WAN link carries beyond the MTU of the LAN
 
 
@@ -68,11 +73,12 @@ class Network:
         self.ip("link add mgmt type bridge mcast_snooping 0")
         self.ip("link set mgmt up")
         for side in "AB":
-            self.ip(f"tuntap add dev tap{side} mode tap")
+            call(*self.inside("python3", "-B", os.path.join(HERE, "tap.py"), f"tap{side}", str(INDEX[f"tap{side}"])))
             self.ip(f"link set tap{side} mtu {self.mtu} up")
             self.ip(f"tuntap add dev mg{side} mode tap")
             self.ip(f"link set mg{side} master mgmt up")
-            self.ip(f"link add wan{side} type veth peer name span{side}")
+            wan, span = INDEX[f"wan{side}"], INDEX[f"span{side}"]
+            self.ip(f"link add wan{side} index {wan} type veth peer name span{side} index {span}")
             for end in ("wan", "span"):
                 self.ip(f"link set {end}{side} mtu {self.mtu + WAN_EXTRA} up")
 
