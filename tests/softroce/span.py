@@ -42,7 +42,7 @@ class Span:
         finally:
             link.close()
         answer = answer.decode().strip()
-        if answer.startswith("error"):
+        if answer.startswith("error") or '"error"' in answer:
             raise LabError(f"span: {line}: {answer}")
         return answer
 
