@@ -131,13 +131,17 @@ class Daemons:
         self.folder = tempfile.mkdtemp(prefix=f"mrdma-lab-{os.getpid()}-")
         self.span = Span(lab, "spanA", "spanB")
         self.daemons = {side: Daemon(lab, side, self.folder) for side in "AB"}
-        self.make_key(1)
-        for daemon in self.daemons.values():
-            daemon.write_config([1])
-            daemon.start()
-        for daemon in self.daemons.values():
-            daemon.wait_session()
         self.mode = "proxied"
+        try:
+            self.make_key(1)
+            for daemon in self.daemons.values():
+                daemon.write_config([1])
+                daemon.start()
+            for daemon in self.daemons.values():
+                daemon.wait_session()
+        except LabError:
+            self.stop()
+            raise
 
     def make_key(self, number):
         path = os.path.join(self.folder, f"key{number}")

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 
-from guests import Pair
+from guests import GuestDied, Pair
 from measure import drive
 from network import Network
 from processes import LabError, Processes
@@ -68,25 +68,40 @@ class Lab:
 
     def boot(self):
         started = time.monotonic()
-        self.pair.boot()
-        self.pair.set_mtu(self.mtu)
+        self.reboot()
         self.say(f"two guests are up after {time.monotonic() - started:.1f} s")
 
     def reboot(self):
-        self.pair.boot()
-        self.pair.set_mtu(self.mtu)
-        self.warm_up()
+        """Boots both guests and leaves them as they were: MTU set, path open."""
+        for _ in range(3):
+            self.pair.boot()
+            try:
+                self.pair.set_mtu(self.mtu)
+                self.warm_up()
+                return
+            except GuestDied as e:
+                self.note(f"{e}: booting the guests again")
+        raise LabError("the guests do not stay up")
 
     def set_mtu(self, mtu):
         self.mtu = mtu
-        self.pair.set_mtu(mtu)
+        try:
+            self.pair.set_mtu(mtu)
+        except GuestDied as e:
+            self.note(f"{e}: booting the guests again")
+            self.reboot()
 
     def join(self, kind):
         """Puts a Direct or Daemons between the guests, in place of what is there."""
-        if not isinstance(self.middle, kind):
-            self.leave()
-            self.middle = kind(self)
+        if isinstance(self.middle, kind):
+            return
+        self.leave()
+        self.middle = kind(self)
+        try:
             self.warm_up()
+        except GuestDied as e:
+            self.note(f"{e}: booting the guests again")
+            self.reboot()
 
     def leave(self):
         if self.middle is not None:
@@ -95,6 +110,8 @@ class Lab:
 
     def warm_up(self):
         """Addresses are resolved and the path is open; perftest's first rate after a boot is nonsense now and then."""
+        if self.middle is None:
+            return
         for peer in ("10.9.0.2", "fd09::2"):
             status, said = self.pair.a.run(f"ping -c 3 -W 2 {peer}", 15)
             if status:

@@ -3,10 +3,12 @@ import collections
 
 import report
 from daemons import Daemons
-from measure import measure
+from measure import Outcome, measure
+from processes import LabError
 from span import Direct
 
 KINDS = (Direct, Daemons)
+MOST_FAILURES = 3  # of span or daemons
 
 
 def plan(arguments):
@@ -24,18 +26,28 @@ def run_plan(lab, arguments):
     """Every run of the plan; (run, mtu, km) -> mode -> Outcome."""
     todo = plan(arguments)
     outcomes = collections.defaultdict(dict)
+    failed = 0
     for at, (kind, mtu, mode, km, run) in enumerate(todo, 1):
-        if lab.mtu != mtu:
-            lab.set_mtu(mtu)
-        lab.join(kind)
-        lab.show(f"{at}/{len(todo)} {run.name}, MTU {mtu}, {km} km, {mode}")
-        lab.middle.set(mode, km, arguments.loss)
-        outcome = measure(lab, run, km, mtu)
-        lab.middle.check()
+        where = f"{at}/{len(todo)} {run.name}, MTU {mtu}, {km} km, {mode}"
+        lab.show(where)
+        try:
+            if lab.mtu != mtu:
+                lab.set_mtu(mtu)
+            lab.join(kind)
+            lab.middle.set(mode, km, arguments.loss)
+            outcome = measure(lab, run, km, mtu)
+            lab.middle.check()
+        except LabError as e:  # what stands between the guests has failed: the next run gets another
+            failed += 1
+            outcome = Outcome(errors=[str(e)])
+            lab.leave()
         outcomes[run, mtu, km][mode] = outcome
         verdict = "; ".join(outcome.errors) or ("ok" if outcome.clean else f"not clean {outcome.counters}")
-        lab.say(f"{at}/{len(todo)} {run.name}, MTU {mtu}, {km} km, {mode}: {report.number(outcome.value)} {run.unit}, "
-                f"{outcome.verdict.packets} packets, {outcome.wall:.1f} s, {verdict}")
+        lab.say(f"{where}: {report.number(outcome.value)} {run.unit}, {outcome.verdict.packets} packets, "
+                f"{outcome.wall:.1f} s, {verdict}")
+        if failed == MOST_FAILURES:
+            lab.note("given up: it fails again and again")
+            break
     return outcomes
 
 

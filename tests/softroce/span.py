@@ -1,6 +1,7 @@
 """The span emulator `matchrdma span` between two interfaces, and the two ways of joining the guests' LANs: by the span
 alone, and by a daemon at each of its ends."""
 import os
+import shutil
 import socket
 import tempfile
 
@@ -22,7 +23,11 @@ class Span:
                    "--b", f"net_af_packet1,iface={end_b}", "--delay", "0ms", "--loss-filter", "roce-data",
                    "--seed", "1", "--control", self.socket, "--cores", "0,1", "--memory", "no-huge"]
         self.process = lab.processes.start("span", lab.network.inside(*command), nice=NICE)
-        self.process.wait_for(lambda: os.path.exists(self.socket), 30, "it should open its control socket")
+        try:
+            self.process.wait_for(lambda: os.path.exists(self.socket), 30, "it should open its control socket")
+        except LabError:
+            self.stop()
+            raise
 
     def ask(self, line):
         """One line to the control socket; its answer."""
@@ -60,9 +65,7 @@ class Span:
 
     def stop(self):
         self.process.stop()
-        if os.path.exists(self.socket):
-            os.unlink(self.socket)
-        os.rmdir(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Direct:
