@@ -102,7 +102,7 @@ class Daemon:
         return done.stdout
 
     def show(self, what):
-        return json.loads(self.ctl("show", what, "--json"))
+        return json.loads(self.ctl("--json", "show", what))
 
     def wait_session(self):
         """Until it and its peer know each other; without a session nothing is proxied."""
@@ -152,7 +152,7 @@ class Daemons:
         self.span.set(km, loss)
         if mode != self.mode:
             for daemon in self.daemons.values():
-                daemon.ctl("mode", CLASS, "transparent" if mode == "transparent" else "configured")
+                daemon.ctl("mode", "transparent" if mode == "transparent" else "configured", "--class", CLASS)
             self.mode = mode
 
     def check(self):

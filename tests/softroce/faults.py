@@ -51,8 +51,8 @@ def lose(middle, share):
 
 
 def drain(middle, side):
-    """Asks until nothing is owned any more, which ctl waits for."""
-    middle.daemons[side].ctl("drain")
+    """Until nothing is owned any more."""
+    middle.daemons[side].ctl("drain", "--wait", "20s")
 
 
 def reload(middle, side):
@@ -89,7 +89,7 @@ def reload_broken(middle, side):
 def to_transparent_and_back(middle):
     for mode in ("transparent", "configured"):
         for daemon in middle.daemons.values():
-            daemon.ctl("mode", CLASS, mode)
+            daemon.ctl("mode", mode, "--class", CLASS)
         time.sleep(2)
 
 

@@ -47,7 +47,7 @@ class Span:
         finally:
             link.close()
         answer = answer.decode().strip()
-        if answer.startswith("error") or '"error"' in answer:
+        if answer.startswith("error"):
             raise LabError(f"span: {line}: {answer}")
         return answer
 
