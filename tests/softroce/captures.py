@@ -23,12 +23,14 @@ BLOCK_SECONDS = 1.1
 
 @dataclasses.dataclass
 class Verdict:
-    """Counts over both taps. `resent` left a guest for the second time, `repeated` came to a guest a second time."""
+    """Counts over both taps. `resent` left a guest for the second time, `repeated` came to a guest a second time,
+    `missing` left a guest and never came to the other."""
     packets: int = 0
     naks: int = 0
     rnrs: int = 0
     resent: int = 0
     repeated: int = 0
+    missing: int = 0
     complaints: list = dataclasses.field(default_factory=list)
 
 
@@ -91,7 +93,8 @@ class Repeats:
 
 
 def judge_delivery(entered, left, complaints):
-    """Every request that came to a guest has the bytes of one that left the other guest."""
+    """Every request, of RC, UC and UD, that came to a guest has the bytes of one that left the other guest. How many
+    did not come."""
     sent = collections.defaultdict(set)
     for p in entered:
         sent[(p.flow(), p.psn)].add(hash(p.masked()))
@@ -100,6 +103,7 @@ def judge_delivery(entered, left, complaints):
         complaints.append(f"PSN {p.psn} of QP {p.qpn} (opcode {p.opcode:#x}) arrived with bytes that were never sent")
     if len(wrong) > 3:
         complaints.append(f"... {len(wrong)} such packets")
+    return len(sent.keys() - {(p.flow(), p.psn) for p in left})
 
 
 def judge(captures, path_mtu, readable=True):
@@ -115,9 +119,11 @@ def judge(captures, path_mtu, readable=True):
         for p in packets:
             side = "AB"[p.frame[11] - 1] if p.frame[11] in (1, 2) else "?"  # the guests' MAC addresses end so
             wrong += not p.icrc_right()
-            if p.opcode not in RC_OPCODES or side == "?":
+            if p.opcode == roce.CNP or side == "?":
                 continue
-            if p.request():
+            if p.opcode not in RC_OPCODES:
+                requests[tap, side].append(p)  # UC and UD have no other packets
+            elif p.request():
                 repeats[side].see(p)
                 requests[tap, side].append(p)
             elif p.opcode in ACK_OPCODES + READ_RESPONSES and side != tap:
@@ -135,5 +141,5 @@ def judge(captures, path_mtu, readable=True):
             if len(found) > 3:
                 verdict.complaints.append(f"... {len(found)} such complaints")
     for sender, receiver in ("AB", "BA"):
-        judge_delivery(requests[sender, sender], requests[receiver, sender], verdict.complaints)
+        verdict.missing += judge_delivery(requests[sender, sender], requests[receiver, sender], verdict.complaints)
     return verdict

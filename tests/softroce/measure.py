@@ -39,9 +39,9 @@ class Outcome:
 
     @property
     def clean(self):
-        """Nothing was sent twice, refused or repeated."""
+        """Nothing was sent twice, refused, repeated or lost."""
         v = self.verdict
-        return not (self.retries or v.naks or v.resent or v.repeated)
+        return not (self.retries or v.naks or v.resent or v.repeated or v.missing)
 
 
 def counters(guest):
@@ -125,7 +125,8 @@ def timer_ran_out(lab, run, outcome):
     processor in time. Where the daemons are under test and the tool has patience this is no excuse."""
     v = outcome.verdict
     excused = run.impatient or not lab.middle.under_test
-    return excused and not outcome.clean and not outcome.errors and not v.naks and v.resent == v.repeated
+    only_again = not (outcome.errors or v.naks or v.missing) and v.resent == v.repeated
+    return excused and only_again and not outcome.clean
 
 
 def measure(lab, run, km, mtu, capture=True, during=None):

@@ -32,7 +32,8 @@ def aligned(rows):
 def table(outcomes):
     """outcomes: (run, mtu, km) -> mode -> Outcome. Counts stand in the order of the modes that ran."""
     modes = [m for m in MODES if any(m in o for o in outcomes.values())]
-    head = ["run", "MTU", "km", *modes, "unit", "ratio", "retries", "resent", "NAKs", "repeated", "errors"]
+    head = ["run", "MTU", "km", *modes, "unit", "ratio", "retries", "resent", "NAKs", "repeated",
+            "missing", "errors"]
     rows = [head]
     for (run, mtu, km), by_mode in outcomes.items():
         def counts(what):
@@ -41,7 +42,8 @@ def table(outcomes):
         values = [number(by_mode[m].value) if m in by_mode else "-" for m in modes]
         rows.append([run.name, str(mtu), str(km), *values, run.unit, number(gained), counts(lambda o: o.retries),
                      counts(lambda o: o.verdict.resent), counts(lambda o: o.verdict.naks),
-                     counts(lambda o: o.verdict.repeated), counts(lambda o: len(o.errors))])
+                     counts(lambda o: o.verdict.repeated), counts(lambda o: o.verdict.missing),
+                     counts(lambda o: len(o.errors))])
     return aligned(rows)
 
 
@@ -55,7 +57,7 @@ def failures(outcomes, loss):
             if not loss and not o.clean:
                 v = o.verdict
                 out.append(f"{where}: not clean on a clean span: {v.resent} resent, {v.naks} NAKs, "
-                           f"{v.repeated} repeated, counters {o.counters}")
+                           f"{v.repeated} repeated, {v.missing} missing, counters {o.counters}")
     return out
 
 
