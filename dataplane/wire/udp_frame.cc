@@ -10,11 +10,6 @@ constexpr uint16_t kDontFragment = 0x4000;
 
 uint32_t ip_header_size(const L2L3& l) { return is_v4(l) ? 20 : 40; }
 
-uint32_t sum16(uint32_t sum, const uint8_t* p, size_t n) {
-  for (; n >= 2; p += 2, n -= 2) sum += load_be16(p);
-  return n == 0 ? sum : sum + (uint32_t{*p} << 8);
-}
-
 void write_ethernet(const L2L3& l, Writer& w) {
   w.bytes(l.mac_dst.data(), 6);
   w.bytes(l.mac_src.data(), 6);
@@ -59,6 +54,11 @@ uint32_t l3_offset(const L2L3& l) {
 }
 
 uint32_t udp_payload_offset(const L2L3& l) { return l3_offset(l) + ip_header_size(l) + kUdpBytes; }
+
+uint32_t sum16(uint32_t sum, const uint8_t* p, size_t n) {
+  for (; n >= 2; p += 2, n -= 2) sum += load_be16(p);
+  return n == 0 ? sum : sum + (uint32_t{*p} << 8);
+}
 
 uint16_t fold_checksum(uint32_t sum) {
   while ((sum >> 16) != 0) sum = (sum & 0xffff) + (sum >> 16);

@@ -39,6 +39,8 @@ void write_udp_headers(const L2L3& l, uint16_t destination_port, MutableBytes fr
 /// RFC 768 and RFC 8200 8.1, over the payload that stands in `frame`: a computed 0 is sent as ones.
 void write_udp_checksum(const L2L3& l, MutableBytes frame);
 
+/// Adds `n` bytes as big-endian words of 16 bits to a ones' complement sum; an odd last byte is a high one.
+uint32_t sum16(uint32_t sum, const uint8_t* p, size_t n);
 /// Ones' complement sum of 32 bits folded into 16 (RFC 1071).
 uint16_t fold_checksum(uint32_t sum);
 /// A computed UDP checksum of 0 is sent as ones, since 0 says "none" (RFC 768).
