@@ -52,6 +52,8 @@ Result<PortPlan> plan_port(PortOptions options) {
     const uint32_t frame = static_cast<uint32_t>(std::strtoul(d.argument("framesz")->c_str(), nullptr, 10));
     plan.packet_room = std::max(plan.packet_room, frame);
   }
+  // An XDP socket works on pieces of memory of at least this size.
+  if (d.kind == DeviceName::Kind::kAfXdp) plan.packet_room = std::max(plan.packet_room, 2048u);
   o.device = d.name + (d.arguments.empty() ? "" : "," + d.arguments);
   return plan;
 }
@@ -63,7 +65,6 @@ Error Port::Impl::failed(const std::string& what, int error) const {
 
 Result<void> Port::Impl::probe() {
   log_mark_ = log_mark();
-  const std::set<int> before = traffic_descriptors();
   const char* bus = device.kind == DeviceName::Kind::kPci ? "pci" : "vdev";
   if (rte_eth_dev_get_port_by_name(device.name.c_str(), &id) != 0) {
     if (const int r = rte_eal_hotplug_add(bus, device.name.c_str(), device.arguments.c_str()); r != 0) {
@@ -78,7 +79,6 @@ Result<void> Port::Impl::probe() {
   } else if (device.kind != DeviceName::Kind::kPci) {
     return failed("this name is taken by another port; give each vdev its own number", EEXIST);
   }
-  sockets = opened_since(before);
   return {};
 }
 
@@ -93,6 +93,11 @@ Result<void> Port::Impl::configure(const rte_eth_dev_info& info) {
   abilities.rss = can_rss;
   abilities.control_queues = info.max_tx_queues >= 2 * wanted;
   abilities.tx_queues = std::min<uint16_t>(wanted, std::max<uint16_t>(info.max_tx_queues, 1));
+  if (device.kind == DeviceName::Kind::kTap) {
+    // A tap device has pairs of queues only.
+    abilities.control_queues = false;
+    abilities.tx_queues = abilities.rx_queues;
+  }
   shared_tx = abilities.tx_queues < wanted;
 
   auto key = symmetric_key();
@@ -183,6 +188,7 @@ Result<void> Port::Impl::setup(std::span<MbufPool* const> pools) {
   if (!parsed) return Error{parsed.error()};
   device = std::move(*parsed);
   abilities.kernel_backed = device.kernel_backed();
+  const std::set<int> before = traffic_descriptors();
   if (auto r = probe(); !r) return r;
   rte_eth_dev_info info{};
   if (const int r = rte_eth_dev_info_get(id, &info); r != 0) return failed("tells nothing about itself", r);
@@ -190,6 +196,8 @@ Result<void> Port::Impl::setup(std::span<MbufPool* const> pools) {
   if (auto r = configure(info); !r) return r;
   if (auto r = set_mtu(info); !r) return r;
   if (auto r = make_queues(pools); !r) return r;
+  // By now every driver has opened what it receives from: af_packet when probed, the others with their queues.
+  sockets = opened_since(before);
   if (auto r = watch_kernel(); !r) return r;
   if (const int r = rte_eth_dev_start(id); r != 0) return failed("cannot be started", r);
   // Virtual devices that receive everything anyhow may not know the call.
@@ -221,7 +229,8 @@ Result<std::unique_ptr<Port>> Port::open(const PortPlan& plan, std::span<MbufPoo
   impl->plan = plan;
   if (auto r = impl->setup(pools); !r) return Error{r.error()};
   std::unique_ptr<Port> port(new Port(std::move(impl)));
-  port->impl_->last_link = port->link();
+  // Starting a device may have switched its interface on.
+  static_cast<void>(port->poll_link());
   return port;
 }
 
