@@ -51,9 +51,11 @@ std::vector<uint8_t> roce(uint8_t opcode, uint16_t extension_bytes) {
 
 TEST(SpanSettings, FilterOfLoss) {
   const auto send = roce(0x04, 0), ack = roce(0x11, 4), ud = roce(0x64, 8);
-  std::vector<uint8_t> arp(60, 0);
-  arp[12] = 0x08;
-  arp[13] = 0x06;
+  const auto arp = [] {
+    std::vector<uint8_t> f(60, 0);
+    store_be16(f.data() + 12, 0x0806);
+    return f;
+  }();
   for (const auto* f : {&send, &ack, &ud, &arp}) EXPECT_TRUE(may_be_lost(LossFilter::kAll, *f));
   EXPECT_TRUE(may_be_lost(LossFilter::kRoceData, send));
   EXPECT_FALSE(may_be_lost(LossFilter::kRoceData, ack));
