@@ -1,0 +1,26 @@
+#pragma once
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace matchrdma::test {
+
+/// A folder of its own, gone at the end.
+class TestFolder {
+ public:
+  TestFolder() {
+    std::string name = testing::TempDir() + "/matchrdmad-XXXXXX";
+    EXPECT_NE(::mkdtemp(name.data()), nullptr);
+    path_ = name;
+  }
+  ~TestFolder() { std::filesystem::remove_all(path_); }
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace matchrdma::test
