@@ -123,7 +123,7 @@ Result<void> JournalFile::create(const std::string& path) {
     for (size_t s = own; s < sections_.size(); ++s) {
       if (sections_[s].span != p.span) continue;
       const JournalCopy copy = encode_journal_copy(r, 0);
-      std::memcpy(map_ + sections_[s].offset + r.slot * kJournalSlotBytes, copy.data(), copy.size());
+      std::memcpy(map_ + sections_[s].offset + r.slot * kJournalSlotBytes, copy.data(), kJournalCopyBytes);
     }
   }
   if (::fsync(fd.get()) != 0) return give_up(failed(fresh, "cannot be written", errno));
@@ -141,7 +141,7 @@ void JournalFile::write(uint32_t section, const JournalRecord& r) {
   const uint8_t sequence = ++sequences_[size_t{section} * geometry_.slots + r.slot];
   const JournalCopy copy = encode_journal_copy(r, sequence);
   uint8_t* slot = map_ + sections_[section].offset + r.slot * kJournalSlotBytes;
-  std::memcpy(slot + journal_copy_offset(sequence), copy.data(), copy.size());
+  std::memcpy(slot + journal_copy_offset(sequence), copy.data(), kJournalCopyBytes);
   // A death of this process shows every store before it, in whatever order the processor made them: only the
   // compiler must not move them behind what follows, the ACK that makes the promise.
   std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -218,6 +219,41 @@ TEST_F(Journal, WithoutRoomTheOldOneStays) {
   EXPECT_EQ(code, 0);
   EXPECT_NE(::access((path + ".new").c_str(), F_OK), 0);
   EXPECT_EQ(named(*life()), (Named{{"east", 3}}));
+}
+
+// H13, exhaustively: what a death after each single instruction of a write leaves.
+TEST_F(Journal, AfterEveryInstructionOfAWriteARecordIsWhole) {
+  const JournalGeometry one{{"east"}, 1, 1};
+  const JournalRecord old = record_of(0, 2), fresh = record_of(0, 3);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto file = JournalFile::open(path, one);
+    if (!file || ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(1);
+    (*file)->write(0, record_of(0, 1));
+    (*file)->write(0, old);
+    ::raise(SIGSTOP);
+    (*file)->write(0, fresh);
+    ::_exit(0);
+  }
+  int status = 0, steps = 0, changes = 0;
+  JournalRecord last = old;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(::ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_EXITKILL), 0);
+  for (; WIFSTOPPED(status); ++steps) {
+    const auto found = read_journal(path, one.spans);
+    ASSERT_TRUE(found) << found.error();
+    ASSERT_EQ(found->promised.size(), 1u) << steps;
+    const JournalRecord& now = found->promised[0].record;
+    ASSERT_TRUE(now == old || now == fresh) << steps;
+    changes += now != last;
+    last = now;
+    ASSERT_EQ(::ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr), 0);
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+  }
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_GT(steps, 100);
+  EXPECT_EQ(changes, 1);
+  EXPECT_EQ(last, fresh);
 }
 
 /// What a writer says it has done, in memory that outlives it.

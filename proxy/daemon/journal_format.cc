@@ -3,6 +3,7 @@
 #include <isa-l/crc.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "dataplane/wire/writer.h"
@@ -12,8 +13,10 @@ namespace {
 
 using State = JournalSlot::State;
 
-constexpr size_t kCrcBytes = 4, kCopyCrcAt = kJournalCopyBytes - kCrcBytes;
-constexpr uint8_t kPromised = 1;
+static_assert(std::endian::native == std::endian::little, "a copy is built of words as they stand in memory");
+// Words of a copy; the last one holds the checksum of those before.
+constexpr size_t kPorts = 4, kQps = 5, kPsns = 6, kChecksum = 7;
+constexpr uint64_t k24 = 0xffffff, k12 = 0xfff;
 
 constexpr std::array<uint8_t, 8> kMagic{'m', 'r', 'd', 'm', 'a', 'j', 'n', 'l'};
 constexpr uint32_t kVersion = 1;
@@ -26,35 +29,37 @@ uint32_t crc32c(uint32_t seed, Bytes b) {
 }
 
 /// The slot's number is part of it: a copy that strayed into another slot is not whole there.
-uint32_t copy_crc(uint32_t slot, const uint8_t* copy) { return crc32c(~slot, {copy, kCopyCrcAt}); }
-
-bool is_blank(const uint8_t* copy) {
-  return std::all_of(copy, copy + kJournalCopyBytes, [](uint8_t b) { return b == 0; });
+uint64_t checksum(uint32_t slot, const JournalCopy& copy) {
+  std::array<uint8_t, kChecksum * 8> bytes;
+  std::memcpy(bytes.data(), copy.data(), bytes.size());
+  return crc32c(~slot, bytes);
 }
 
 struct Decoded {
   JournalRecord record;
   uint8_t sequence;
 };
-/// Reads what encode_journal_copy() wrote, in its order.
-std::optional<Decoded> decode_copy(uint32_t slot, const uint8_t* p) {
-  if (load_be32(p + kCopyCrcAt) != copy_crc(slot, p)) return {};
+std::optional<Decoded> decode_copy(uint32_t slot, const JournalCopy& copy) {
+  if (copy[kChecksum] != checksum(slot, copy)) return {};
+  const auto bits = [&](size_t word, int shift, uint64_t mask) {
+    return static_cast<uint32_t>(copy[word] >> shift & mask);
+  };
   Decoded d{};
   JournalRecord& r = d.record;
   r.slot = slot;
-  r.key.src = IpAddress::v6(p);
-  r.key.dst = IpAddress::v6(p + 16);
-  r.key.vlan_outer = load_be16(p + 32);
-  r.key.vlan_inner = load_be16(p + 34);
-  r.key.port_pair = load_be16(p + 36);
-  r.path_mtu = load_be32(p + 38);
-  r.key.dst_qpn = Qpn{load_be24(p + 42)};
-  r.sender_qpn = Qpn{load_be24(p + 45)};
-  r.acked_end = Psn{load_be24(p + 48)};
-  r.confirmed_end = Psn{load_be24(p + 51)};
-  r.msn = Msn{load_be24(p + 54)};
-  r.promised = (p[57] & kPromised) != 0;
-  d.sequence = p[58];
+  std::memcpy(r.key.src.b.data(), copy.data(), 16);
+  std::memcpy(r.key.dst.b.data(), copy.data() + 2, 16);
+  r.key.vlan_outer = static_cast<uint16_t>(bits(kPorts, 0, k12));
+  r.key.vlan_inner = static_cast<uint16_t>(bits(kPorts, 12, k12));
+  r.key.port_pair = static_cast<uint16_t>(bits(kPorts, 24, 0xffff));
+  r.msn = Msn{bits(kPorts, 40, k24)};
+  r.key.dst_qpn = Qpn{bits(kQps, 0, k24)};
+  r.sender_qpn = Qpn{bits(kQps, 24, k24)};
+  r.path_mtu = bits(kQps, 48, 0xffff);
+  r.acked_end = Psn{bits(kPsns, 0, k24)};
+  r.confirmed_end = Psn{bits(kPsns, 24, k24)};
+  d.sequence = static_cast<uint8_t>(bits(kPsns, 48, 0xff));
+  r.promised = bits(kPsns, 56, 1) != 0;
   return d;
 }
 
@@ -71,28 +76,21 @@ std::string text_at(const uint8_t* p, size_t room) { return {p, std::find(p, p +
 
 JournalCopy encode_journal_copy(const JournalRecord& r, uint8_t sequence) {
   JournalCopy copy;
-  Writer w(copy);
-  w.bytes(r.key.src.b.data(), 16);
-  w.bytes(r.key.dst.b.data(), 16);
-  w.u16(r.key.vlan_outer);
-  w.u16(r.key.vlan_inner);
-  w.u16(r.key.port_pair);
-  w.u32(r.path_mtu);
-  w.u24(r.key.dst_qpn.v);
-  w.u24(r.sender_qpn.v);
-  w.u24(r.acked_end.v);
-  w.u24(r.confirmed_end.v);
-  w.u24(r.msn.v);
-  w.u8(r.promised ? kPromised : 0);
-  w.u8(sequence);
-  w.zeros(1);
-  w.u32(copy_crc(r.slot, copy.data()));
+  std::memcpy(copy.data(), r.key.src.b.data(), 16);
+  std::memcpy(copy.data() + 2, r.key.dst.b.data(), 16);
+  copy[kPorts] = (r.key.vlan_outer & k12) | (r.key.vlan_inner & k12) << 12 | uint64_t{r.key.port_pair} << 24 |
+                 (r.msn.v & k24) << 40;
+  copy[kQps] = (r.key.dst_qpn.v & k24) | (r.sender_qpn.v & k24) << 24 | uint64_t{r.path_mtu & 0xffffu} << 48;
+  copy[kPsns] = (r.acked_end.v & k24) | (r.confirmed_end.v & k24) << 24 | uint64_t{sequence} << 48 |
+                uint64_t{r.promised} << 56;
+  copy[kChecksum] = checksum(r.slot, copy);
   return copy;
 }
 
 JournalSlot decode_journal_slot(uint32_t slot, Bytes bytes) {
   MRDMA_CHECK(bytes.size() == kJournalSlotBytes);
-  const uint8_t* const copies[2] = {bytes.data(), bytes.data() + kJournalCopyBytes};
+  JournalCopy copies[2];
+  std::memcpy(copies, bytes.data(), kJournalSlotBytes);
   const auto first = decode_copy(slot, copies[0]), second = decode_copy(slot, copies[1]);
   if (first && second) {
     const bool second_is_newer = static_cast<int8_t>(second->sequence - first->sequence) > 0;
@@ -101,7 +99,7 @@ JournalSlot decode_journal_slot(uint32_t slot, Bytes bytes) {
   if (first) return {State::kWritten, first->record};
   if (second) return {State::kWritten, second->record};
   // One copy blank, the other torn: the first write of this slot was never completed.
-  const bool blank = is_blank(copies[0]) || is_blank(copies[1]);
+  const bool blank = copies[0] == JournalCopy{} || copies[1] == JournalCopy{};
   return {blank ? State::kBlank : State::kUnreadable, {}};
 }
 

@@ -21,7 +21,7 @@ namespace matchrdma {
 inline constexpr size_t kJournalCopyBytes = 64;  ///< one cache line
 inline constexpr size_t kJournalSlotBytes = 2 * kJournalCopyBytes;
 
-using JournalCopy = std::array<uint8_t, kJournalCopyBytes>;
+using JournalCopy = std::array<uint64_t, kJournalCopyBytes / 8>;
 /// The write number `sequence` of a slot, for the copy that journal_copy_offset() says.
 JournalCopy encode_journal_copy(const JournalRecord& r, uint8_t sequence);
 inline size_t journal_copy_offset(uint8_t sequence) { return (sequence & 1u) * kJournalCopyBytes; }

@@ -17,7 +17,7 @@ using SlotBytes = std::array<uint8_t, kJournalSlotBytes>;
 
 void put(SlotBytes& slot, const JournalRecord& r, uint8_t sequence, size_t bytes = kJournalCopyBytes) {
   const JournalCopy copy = encode_journal_copy(r, sequence);
-  std::copy_n(copy.begin(), bytes, slot.begin() + static_cast<std::ptrdiff_t>(journal_copy_offset(sequence)));
+  std::memcpy(slot.data() + journal_copy_offset(sequence), copy.data(), bytes);
 }
 
 TEST(JournalFormat, TheNewestRecordIsFoundHoweverOftenTheSlotWasWritten) {
@@ -42,11 +42,11 @@ TEST(JournalFormat, AllBitsOfARecordSurvive) {
     for (uint8_t& b : in.key.dst.b) b = static_cast<uint8_t>(r.next());
     const auto number = [&] { return static_cast<uint32_t>(r.next()) & 0xffffff; };
     in.key.dst_qpn = Qpn{number()};
-    in.key.vlan_outer = static_cast<uint16_t>(r.next());
-    in.key.vlan_inner = static_cast<uint16_t>(r.next());
+    in.key.vlan_outer = static_cast<uint16_t>(r.below(4096));
+    in.key.vlan_inner = static_cast<uint16_t>(r.below(4096));
     in.key.port_pair = static_cast<uint16_t>(r.next());
     in.sender_qpn = Qpn{number()};
-    in.path_mtu = static_cast<uint32_t>(r.next());
+    in.path_mtu = static_cast<uint16_t>(r.next());
     in.acked_end = Psn{number()};
     in.confirmed_end = Psn{number()};
     in.msn = Msn{number()};
@@ -68,7 +68,7 @@ TEST(JournalFormat, ATornRecordIsTheOneBefore) {
       put(torn, fresh, 3, bytes);
       const JournalSlot s = decode_journal_slot(9, torn);
       ASSERT_EQ(s.state, State::kWritten);
-      ASSERT_TRUE(s.record == old || (s.record == fresh && bytes >= kJournalCopyBytes - 4)) << bytes;
+      ASSERT_TRUE(s.record == old || (s.record == fresh && bytes >= kJournalCopyBytes - 8)) << bytes;
     }
     SlotBytes whole = before;
     put(whole, fresh, 3);
@@ -84,7 +84,7 @@ TEST(JournalFormat, ATornRecordIsTheOneBefore) {
 }
 
 TEST(JournalFormat, TheFirstRecordTornIsNone) {
-  for (size_t bytes = 1; bytes < kJournalCopyBytes - 4; ++bytes) {
+  for (size_t bytes = 1; bytes < kJournalCopyBytes - 8; ++bytes) {
     SlotBytes slot{};
     put(slot, record_of(1, 1), 1, bytes);
     EXPECT_EQ(decode_journal_slot(1, slot).state, State::kBlank) << bytes;
