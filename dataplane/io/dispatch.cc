@@ -30,6 +30,10 @@ uint64_t of_pair(uint64_t a, uint64_t b) { return mix(a) + mix(b); }
 
 uint64_t of_v6(const uint8_t* p) { return load_be64(p) * 3 + load_be64(p + 8); }
 
+uint16_t owner_of(uint64_t pair, uint64_t vlans, uint16_t workers) {
+  return static_cast<uint16_t>((static_cast<unsigned __int128>(mix(pair + vlans)) * workers) >> 64);
+}
+
 }  // namespace
 
 struct Dispatch::Impl {
@@ -75,6 +79,15 @@ Result<std::unique_ptr<Dispatch>> Dispatch::create(uint16_t workers, uint32_t ri
   return std::unique_ptr<Dispatch>(new Dispatch(std::move(impl)));
 }
 
+uint16_t Dispatch::owner_of(const IpAddress& a, const IpAddress& b, uint16_t vlan_outer, uint16_t vlan_inner,
+                            uint16_t workers) {
+  // As the frame has them: an outer tag alone stands last.
+  const uint64_t vlans = vlan_inner != 0 ? (uint64_t{vlan_outer} << 12 | vlan_inner) : vlan_outer;
+  const uint64_t pair = a.is_v4() ? of_pair(load_be32(a.b.data() + 12), load_be32(b.b.data() + 12))
+                                  : of_pair(of_v6(a.b.data()), of_v6(b.b.data()));
+  return io::owner_of(pair, vlans, workers);
+}
+
 uint16_t Dispatch::owner(Bytes frame, uint16_t workers) {
   const uint8_t* p = frame.data();
   size_t at = 12;
@@ -94,7 +107,7 @@ uint16_t Dispatch::owner(Bytes frame, uint16_t workers) {
     pair = of_pair(of_v6(ip + 8), of_v6(ip + 24));
   else
     return 0;
-  return static_cast<uint16_t>((static_cast<unsigned __int128>(mix(pair + vlans)) * workers) >> 64);
+  return io::owner_of(pair, vlans, workers);
 }
 
 void Dispatch::set_idle(uint16_t w, Idle* idle) { impl_->workers[w].idle = idle; }

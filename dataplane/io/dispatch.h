@@ -8,6 +8,7 @@
 #include "dataplane/base/bytes.h"
 #include "dataplane/base/packet.h"
 #include "dataplane/base/result.h"
+#include "dataplane/base/types.h"
 
 namespace matchrdma::io {
 
@@ -27,6 +28,9 @@ class Dispatch {
   /// The owner of a frame by its VLAN ids and IP addresses, the same for both directions; worker 0 for
   /// everything that is not IP.
   static uint16_t owner(Bytes frame, uint16_t workers);
+  /// The same, by what such a frame carries. VLAN id 0: no tag.
+  static uint16_t owner_of(const IpAddress& a, const IpAddress& b, uint16_t vlan_outer, uint16_t vlan_inner,
+                           uint16_t workers);
   /// Whom to wake when something was handed to worker `w`. Before the workers start.
   void set_idle(uint16_t w, Idle* idle);
 

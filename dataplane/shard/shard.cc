@@ -188,6 +188,7 @@ void Shard::run_once(std::span<RxItem> burst, std::span<const Message> messages,
   impl_->run_once(burst, messages, now, out);
 }
 Instant Shard::next_wakeup() const { return impl_->next_wakeup(); }
+Duration Shard::rtt() const { return impl_->rtt; }
 const Counters& Shard::counters() const { return impl_->n; }
 const Latencies& Shard::latencies() const { return impl_->latencies; }
 
@@ -226,7 +227,7 @@ Instant Shard::oldest_owned() const {
 std::vector<GroupView> Shard::groups() const {
   std::vector<GroupView> out;
   for (const auto& g : impl_->gate.groups()) {
-    out.push_back({g->key, g->bucket.rate(), g->backlog_bytes, g->admitted_bytes});
+    out.push_back({g->key, g->bucket.rate(), g->told, g->backlog_bytes, g->admitted_bytes});
   }
   return out;
 }

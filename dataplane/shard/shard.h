@@ -44,6 +44,7 @@ struct FlowView {
 struct GroupView {
   GroupKey key;
   Rate rate;
+  bool from_peer = false;       ///< by its BUDGET; otherwise by the policy
   uint64_t backlog_bytes = 0;   ///< accepted, not admitted yet
   uint64_t admitted_bytes = 0;  ///< since start, repairs included
 };
@@ -85,6 +86,9 @@ class Shard {
   void drain(bool on, Instant now, Outbox& out);
   /// Nothing is owned here nor, of flows to this side, at the peer.
   bool drained() const;
+
+  /// Round trip of the span: windowed minimum of the PROBEs; `initial_rtt` before the first.
+  Duration rtt() const;
 
   /// A record of the journal that the last life of this proxy left (H13): if it promised anything, the QP is
   /// failed, both ways, on its next packets. False when the flow table has no room.

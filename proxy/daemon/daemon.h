@@ -1,0 +1,116 @@
+#pragma once
+// The running daemon: workers on their lcores, and the control thread that serves peers, operators and scrapers.
+#include <atomic>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "controlplane/service/commands.h"
+#include "controlplane/service/http_server.h"
+#include "controlplane/service/listeners.h"
+#include "controlplane/service/view_board.h"
+#include "proxy/daemon/journal_file.h"
+#include "proxy/daemon/notify.h"
+#include "proxy/daemon/peer_link.h"
+#include "proxy/daemon/report.h"
+#include "proxy/daemon/start.h"
+
+namespace matchrdma::daemon {
+
+/// Duty: owns everything and wires it. Constructed and run by the main thread, which is the control thread. Orders
+/// for workers go through their mailboxes; what comes back comes through its own.
+class Daemon final : public service::DaemonControl {
+ public:
+  /// `config_path`: read again on reload.
+  static Result<std::unique_ptr<Daemon>> start(std::shared_ptr<const Config> config, std::string config_path);
+  ~Daemon() override;
+  Daemon(const Daemon&) = delete;
+
+  /// Until SIGTERM or SIGINT. SIGHUP reloads.
+  void run();
+  const std::vector<std::string>& sizes() const { return machine_->sizes; }
+
+  // orders.cc
+  Result<service::Progress> register_pair(const service::PairRequest& pair) override;
+  Result<service::Progress> unregister_pair(const service::PairRequest& pair) override;
+  Result<std::string> set_mode(const service::ModeRequest& request) override;
+  Result<service::Progress> drain() override;
+  Result<std::string> reload() override;
+  Result<std::string> capture_start(const service::CaptureRequest& request) override;
+  Result<service::CaptureStatus> capture_stop() override;
+  service::CaptureStatus capture_status() const override;
+
+ private:
+  /// What an order has come to, told by the workers.
+  struct Answer {
+    bool refused = false, done = false;
+  };
+
+  Daemon(std::shared_ptr<const Config> config, std::string config_path);
+
+  // daemon.cc: making and running
+  Result<void> make();
+  Result<void> make_ends();
+  Result<void> make_services();
+  void read_journal();
+  SpanEndHooks hooks_of(size_t span, uint16_t worker);
+  void make_link(size_t span);
+  void loop_once();
+  void on_signal();
+  Instant now() const { return machine_->clock->now(); }
+  Instant next_wakeup() const;
+
+  // links.cc: link loss forwarding (H14), paths found by one worker
+  void poll_links();
+  void share_paths();
+
+  // views.cc
+  void ask_reports(bool with_flows);
+  void take_report(WorkerReport r);
+  void publish();
+  std::vector<service::Condition> conditions() const;
+  service::PeerView peer_view(size_t span) const;
+  service::PortView port_view(size_t span, Side side) const;
+
+  // orders.cc
+  Result<size_t> span_of(const service::PairRequest& pair) const;
+  std::vector<DpdkWorker*> workers_of(const FlowKey& key) const;
+  std::shared_ptr<const PolicyTable> policy(size_t span) const;
+  void spread_policy();
+  template <class F>
+  void each_end(F f);
+
+  std::shared_ptr<const Config> config_;
+  std::string config_path_;
+  std::vector<std::string> span_names_;
+  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<JournalFile> journal_;
+  std::vector<std::unique_ptr<PeerLink>> links_;  ///< one per span
+  std::atomic<bool> stop_{false};
+  bool running_ = true;
+  Notify notify_;
+
+  Mailbox mailbox_;  ///< from workers
+  service::FileDescriptor wake_, signals_;
+  service::ViewBoard board_;
+  service::Commands commands_{*this, board_};
+  std::unique_ptr<service::LineServer> admin_, registration_;
+  std::unique_ptr<service::HttpServer> http_;
+
+  std::vector<WorkerReport> reports_;  ///< newest of each worker
+  std::shared_ptr<const service::FlowList> flows_;
+  Instant flows_at_ = Instant::never();
+  Instant next_report_, next_flows_, next_link_poll_;
+  std::vector<bool> wan_up_;
+  uint64_t reloads_ = 0, reloads_refused_ = 0;
+  int64_t started_unix_s_ = 0;
+
+  std::set<std::string> silenced_;  ///< classes that `ctl mode` made transparent
+  bool draining_ = false;
+  std::map<std::string, std::shared_ptr<Answer>> orders_;  ///< registrations under way, by their text
+};
+
+}  // namespace matchrdma::daemon

@@ -1,0 +1,207 @@
+// What operators and orchestrators ask of the running daemon.
+#include <algorithm>
+
+#include "config/load.h"
+#include "config/match.h"
+#include "config/net.h"
+#include "config/reload.h"
+#include "proxy/daemon/daemon.h"
+#include "proxy/daemon/log.h"
+
+namespace matchrdma::daemon {
+namespace {
+
+constexpr size_t kOrders = 65536;
+
+std::string text_of(const char* verb, const Registration& r, size_t span) {
+  return std::string(verb) + " " + std::to_string(span) + " " + to_text(r.a.ip) + "/" + std::to_string(r.a.qpn.v) + "@" +
+         std::to_string(r.a.start.v) + (r.a.has_start ? "s" : "") + " " + to_text(r.b.ip) + "/" + std::to_string(r.b.qpn.v) +
+         "@" + std::to_string(r.b.start.v) + (r.b.has_start ? "s" : "") + " " + std::to_string(r.vlan_outer) + "." +
+         std::to_string(r.vlan_inner) + " " + std::to_string(r.path_mtu) + " " +
+         std::to_string(static_cast<int>(r.completion)) + (r.credits ? "c" : "");
+}
+
+}  // namespace
+
+template <class F>
+void Daemon::each_end(F f) {
+  for (auto& each : machine_->workers) {
+    for (size_t s = 0; s < span_names_.size(); ++s) {
+      each->mailbox().post([this, &w = *each, s, f] { f(w.end(s), s, now()); });
+    }
+  }
+}
+
+// Who sees the packets of this pair: known where we spread them ourselves, anyone where the NIC does.
+std::vector<DpdkWorker*> Daemon::workers_of(const FlowKey& key) const {
+  std::vector<DpdkWorker*> all;
+  for (const auto& w : machine_->workers) all.push_back(w.get());
+  if (all.size() == 1 || machine_->dispatch == nullptr) return all;
+  return {all[io::Dispatch::owner_of(key.src, key.dst, key.vlan_outer, key.vlan_inner, static_cast<uint16_t>(all.size()))]};
+}
+
+Result<size_t> Daemon::span_of(const service::PairRequest& pair) const {
+  if (pair.span.empty() && span_names_.size() == 1) return size_t{0};
+  const auto found = std::find(span_names_.begin(), span_names_.end(), pair.span);
+  if (found != span_names_.end()) return static_cast<size_t>(found - span_names_.begin());
+  std::string names;
+  for (const std::string& n : span_names_) names += (names.empty() ? "" : ", ") + n;
+  if (pair.span.empty()) return Error{"this proxy has several spans: name the one that the pair crosses (" + names + ")"};
+  return Error{"there is no span " + pair.span + "; there are: " + names};
+}
+
+Result<service::Progress> Daemon::register_pair(const service::PairRequest& pair) {
+  const auto span = span_of(pair);
+  if (!span) return Error{span.error()};
+  const std::string text = text_of("register", pair.reg, *span);
+  auto& answer = orders_[text];
+  if (answer == nullptr) answer = std::make_shared<Answer>();
+  const std::shared_ptr<Answer> a = answer;
+  if (a->refused) {
+    orders_.erase(text);
+    return Error{"refused: the flow table is full, the path MTU is none of 256 to 4096, or one of the QPs is registered with another partner; unregister that pair first"};
+  }
+  if (a->done) {
+    orders_.erase(text);
+    return service::Progress{true, "both proxies know the pair"};
+  }
+  if (orders_.size() > kOrders) orders_.clear();
+  for (DpdkWorker* w : workers_of(pair.reg.flow(true))) {
+    w->mailbox().post([this, w, s = *span, reg = pair.reg, a] {
+      const bool taken = w->end(s).register_qp(reg, now());
+      const bool done = taken && w->end(s).shard().registered(reg);
+      mailbox_.post([a, taken, done] {
+        a->refused = a->refused || !taken;
+        a->done = a->done || done;
+      });
+    });
+  }
+  return service::Progress{false, links_[*span]->up() ? "waiting for the peer" : "waiting for a session with the peer"};
+}
+
+Result<service::Progress> Daemon::unregister_pair(const service::PairRequest& pair) {
+  const auto span = span_of(pair);
+  if (!span) return Error{span.error()};
+  const std::string text = text_of("unregister", pair.reg, *span);
+  const bool first = !orders_.contains(text);
+  auto& answer = orders_[text];
+  if (first) answer = std::make_shared<Answer>();
+  const std::shared_ptr<Answer> a = answer;
+  if (a->done) {
+    orders_.erase(text);
+    return service::Progress{true, "both proxies have destroyed what they owned of it"};
+  }
+  for (DpdkWorker* w : workers_of(pair.reg.flow(true))) {
+    w->mailbox().post([this, w, s = *span, reg = pair.reg, a, first] {
+      if (first) w->end(s).unregister_qp(reg, now());
+      const bool done = w->end(s).shard().unregistered(reg);
+      mailbox_.post([a, done] { a->done = done; });
+    });
+  }
+  return service::Progress{false, "waiting for the peer"};
+}
+
+std::shared_ptr<const PolicyTable> Daemon::policy(size_t span) const {
+  return std::make_shared<const PolicyTable>(config_, span, silenced_);
+}
+
+void Daemon::spread_policy() {
+  for (size_t s = 0; s < span_names_.size(); ++s) {
+    for (auto& each : machine_->workers) {
+      each->mailbox().post([this, &w = *each, s, p = policy(s)] { w.end(s).set_policy(p, now()); });
+    }
+  }
+}
+
+Result<std::string> Daemon::set_mode(const service::ModeRequest& request) {
+  if (const auto* key = std::get_if<FlowKey>(&request.what)) {
+    if (request.mode == service::Mode::kConfigured) {
+      return Error{"a flow is given back by `ctl reload`, or by the mode of its class"};
+    }
+    for (DpdkWorker* w : workers_of(*key)) {
+      for (size_t s = 0; s < span_names_.size(); ++s) {
+        FlowKey k = *key;
+        k.port_pair = 0;
+        w->mailbox().post([this, w, s, k] { w->end(s).drain_flow(k, now()); });
+      }
+    }
+    return std::string("the flow takes no new custody and becomes transparent when all it owns is confirmed");
+  }
+  const std::string& name = std::get<std::string>(request.what);
+  const bool known = std::any_of(config_->classes.begin(), config_->classes.end(), [&](const ClassConfig& c) { return c.name == name; });
+  if (!known) {
+    std::string names;
+    for (const ClassConfig& c : config_->classes) names += (names.empty() ? "" : ", ") + c.name;
+    return Error{"there is no class " + name + "; there are: " + (names.empty() ? "none" : names)};
+  }
+  if (request.mode == service::Mode::kConfigured) {
+    silenced_.erase(name);
+    spread_policy();
+    return "class " + name + " is as the config says";
+  }
+  silenced_.insert(name);
+  spread_policy();
+  if (request.mode == service::Mode::kDrain) {
+    // Later flows are as configured: the flows of now have been told to drain.
+    silenced_.erase(name);
+    return Error{"drain of a class: set it to transparent, and to configured when its flows are gone"};
+  }
+  return "class " + name + " takes no new custody; what its flows own is delivered first";
+}
+
+Result<service::Progress> Daemon::drain() {
+  if (!draining_) {
+    draining_ = true;
+    log().warn("drain: no new custody on any span");
+    each_end([](SpanEnd& e, size_t, Instant t) { e.drain(true, t); });
+    ask_reports(false);
+    return service::Progress{false, "draining"};
+  }
+  ask_reports(false);
+  uint64_t owned = 0;
+  bool drained = true;
+  for (const WorkerReport& r : reports_) {
+    owned += r.custody.bytes;
+    for (const SpanReport& s : r.spans) drained = drained && s.drained;
+  }
+  if (drained) return service::Progress{true, "nothing is owned any more, here or at the peers: the process may stop"};
+  return service::Progress{false, std::to_string(owned) + " bytes are owned here still"};
+}
+
+Result<std::string> Daemon::reload() {
+  const ConfigResult next = load_config(config_path_);
+  const auto refuse = [&](const std::string& why) {
+    ++reloads_refused_;
+    return Error{why};
+  };
+  if (!next.ok()) return refuse(complaints(next));
+  const std::vector<std::string> frozen = restart_needed(*config_, *next.config);
+  if (!frozen.empty()) {
+    std::string keys;
+    for (const std::string& k : frozen) keys += (keys.empty() ? "" : ", ") + k;
+    return refuse(config_path_ + ": only a restart can change " + keys + "; nothing was applied");
+  }
+  config_ = next.config;
+  for (size_t s = 0; s < links_.size(); ++s) {
+    if (const auto r = links_[s]->set_keys(config_->spans[s].peer, now()); !r) {
+      log().error("span " + span_names_[s] + ": " + r.error());
+    }
+  }
+  if (draining_) {
+    draining_ = false;
+    each_end([](SpanEnd& e, size_t, Instant t) { e.drain(false, t); });
+  }
+  silenced_.clear();
+  spread_policy();
+  ++reloads_;
+  publish();
+  return "config " + config_path_ + " is applied";
+}
+
+Result<std::string> Daemon::capture_start(const service::CaptureRequest&) {
+  return Error{"this daemon cannot capture: take tcpdump on the port's interface, or on the switch"};
+}
+Result<service::CaptureStatus> Daemon::capture_stop() { return Error{"no capture runs"}; }
+service::CaptureStatus Daemon::capture_status() const { return {}; }
+
+}  // namespace matchrdma::daemon

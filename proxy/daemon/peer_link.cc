@@ -1,0 +1,78 @@
+#include "proxy/daemon/peer_link.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "dataplane/base/check.h"
+
+namespace matchrdma::daemon {
+
+void SystemEntropy::fill(MutableBytes out) {
+  // Up to 256 bytes come whole or not at all (getrandom(2)); a system without randomness must not seal.
+  for (size_t at = 0; at < out.size(); at += 256) {
+    const size_t n = std::min<size_t>(256, out.size() - at);
+    MRDMA_CHECK(getrandom(out.data() + at, n, 0) == static_cast<ssize_t>(n));
+  }
+}
+
+std::vector<Psk> key_ring(const PeerConfig& peer) {
+  std::vector<Psk> ring;
+  for (const PeerKey& k : peer.keys) {
+    Psk p{KeyId{k.id}, {}};
+    std::copy(k.secret.b.begin(), k.secret.b.end(), p.secret.writable().begin());
+    ring.push_back(p);
+  }
+  return ring;
+}
+
+PeerLink::PeerLink(const std::string& span, const Offer& offer, Instant now, Hooks hooks)
+    : span_(span), session_(offer, entropy_, now), hooks_(std::move(hooks)) {}
+
+Result<void> PeerLink::set_keys(const PeerConfig& peer, Instant now) {
+  auto r = session_.set_keys(key_ring(peer), now);
+  PeerOutput none;
+  act(none);
+  return r;
+}
+
+void PeerLink::hello(Bytes datagram, Instant now) {
+  PeerOutput out;
+  session_.receive(datagram, now, out);
+  act(out);
+}
+
+void PeerLink::poll(Instant now) {
+  if (session_.next_wakeup() > now) return;
+  PeerOutput out;
+  session_.poll(now, out);
+  act(out);
+}
+
+void PeerLink::act(PeerOutput& out) {
+  bool started = false;
+  for (const PeerEvent& e : out.events) {
+    if (const auto* up = std::get_if<SessionUp>(&e)) {
+      ++sessions_;
+      started = started || up->peer_started;
+      restarts_ += up->peer_started && sessions_ > 1 ? 1 : 0;
+      trouble_.clear();
+      hooks_.tell("span " + span_ + ": session up" + (up->peer_started ? ", the peer has started anew" : ", new keys"));
+    } else if (const auto* key = std::get_if<KeyConfirmed>(&e)) {
+      hooks_.tell("span " + span_ + ": the peer holds key " + std::to_string(key->key.v));
+    } else if (const auto* refused = std::get_if<VersionRefused>(&e)) {
+      peer_version_ = refused->peer;
+      trouble_ = "the peer speaks version " + std::to_string(refused->peer) + " of the control subchannel, this proxy " +
+                 std::to_string(refused->own) + ": install the same release at both ends";
+      hooks_.tell("span " + span_ + ": " + trouble_);
+    }
+  }
+  if (started || session_.session().number != published_) {
+    published_ = session_.session().number;
+    hooks_.keys(session_.session(), started);
+  }
+  for (const auto& d : out.datagrams) hooks_.send(d);
+}
+
+}  // namespace matchrdma::daemon

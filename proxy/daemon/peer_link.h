@@ -1,0 +1,57 @@
+#pragma once
+// The session with the peer of one span, in the control thread.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "controlplane/channel/peer_session.h"
+
+namespace matchrdma::daemon {
+
+/// Random bytes of the system (getrandom).
+class SystemEntropy final : public Entropy {
+ public:
+  void fill(MutableBytes out) override;
+};
+
+std::vector<Psk> key_ring(const PeerConfig& peer);
+
+/// Duty: keeps the PeerSession going and says what its events mean for people. Does not know workers: what they
+/// must be told goes through the hooks.
+class PeerLink {
+ public:
+  struct Hooks {
+    std::function<void(Bytes)> send;                                      ///< a datagram for the peer
+    std::function<void(const SessionSnapshot&, bool peer_started)> keys;  ///< new keys for every worker
+    std::function<void(const std::string&)> tell;                         ///< a sentence for the log
+  };
+  PeerLink(const std::string& span, const Offer& offer, Instant now, Hooks hooks);
+
+  Result<void> set_keys(const PeerConfig& peer, Instant now);
+  void hello(Bytes datagram, Instant now);
+  void poll(Instant now);
+  Instant next_wakeup() const { return session_.next_wakeup(); }
+  void renew(Instant now) { session_.renew(now); }
+
+  bool up() const { return session_.session().seal.has_value(); }
+  const PeerSession& session() const { return session_; }
+  uint64_t sessions() const { return sessions_; }
+  uint64_t restarts() const { return restarts_; }
+  const std::string& trouble() const { return trouble_; }
+  uint8_t peer_version() const { return peer_version_; }
+
+ private:
+  void act(PeerOutput& out);
+
+  std::string span_;
+  SystemEntropy entropy_;
+  PeerSession session_;
+  Hooks hooks_;
+  uint64_t published_ = 0;  ///< number of the snapshot that the workers have
+  uint64_t sessions_ = 0, restarts_ = 0;
+  uint8_t peer_version_ = 0;
+  std::string trouble_;
+};
+
+}  // namespace matchrdma::daemon

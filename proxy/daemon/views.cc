@@ -1,0 +1,193 @@
+// What the daemon shows: reports of the workers, joined to one immutable view (ARCHITECTURE, threads).
+#include <algorithm>
+
+#include "config/net.h"
+#include "config/print.h"
+#include "proxy/daemon/daemon.h"
+
+namespace matchrdma::daemon {
+namespace {
+
+template <typename T>
+void add(T& to, const T& from) {
+  to.sealed += from.sealed;
+  to.no_session += from.no_session;
+  to.unsealed += from.unsealed;
+  to.unencodable += from.unencodable;
+  to.opened += from.opened;
+  to.truncated += from.truncated;
+  to.foreign += from.foreign;
+  to.stale_session += from.stale_session;
+  to.bad_seal += from.bad_seal;
+  to.replayed += from.replayed;
+  to.broken_framing += from.broken_framing;
+  to.wrong_queue += from.wrong_queue;
+  to.messages.malformed += from.messages.malformed;
+  to.messages.unknown_type += from.messages.unknown_type;
+}
+
+}  // namespace
+
+void Daemon::ask_reports(bool with_flows) {
+  for (auto& each : machine_->workers) {
+    each->mailbox().post([this, &w = *each, with_flows] {
+      mailbox_.post([this, r = report(w, span_names_, with_flows, now())]() mutable { take_report(std::move(r)); });
+    });
+  }
+}
+
+void Daemon::take_report(WorkerReport r) {
+  const size_t w = r.view.worker;
+  r.view.core = config_->workers.cores[w];
+  r.view.pool_buffers = machine_->pools[w]->packets();
+  r.view.pool_free = machine_->pools[w]->available();
+  r.view.flow_limit = machine_->limits.max_flows * span_names_.size();
+  r.custody.soft_limit_bytes = machine_->limits.custody_soft_bytes;
+  r.custody.hard_limit_bytes = machine_->limits.custody_hard_bytes;
+  if (r.has_flows) {
+    r.view.flows = r.flows.size();
+  } else {
+    r.view.flows = reports_[w].view.flows;
+    r.custody.owned_packets = reports_[w].custody.owned_packets;
+    r.custody.oldest = reports_[w].custody.oldest;
+    r.flows = std::move(reports_[w].flows);
+    r.unpaired = std::move(reports_[w].unpaired);
+  }
+  const bool flows_are_new = r.has_flows;
+  for (size_t s = 0; s < r.spans.size(); ++s) {
+    if (r.spans[s].wants_new_session) links_[s]->renew(now());
+  }
+  reports_[w] = std::move(r);
+  share_paths();
+  if (flows_are_new) {
+    auto list = std::make_shared<service::FlowList>();
+    for (const WorkerReport& each : reports_) {
+      list->flows.insert(list->flows.end(), each.flows.begin(), each.flows.end());
+      list->unpaired.insert(list->unpaired.end(), each.unpaired.begin(), each.unpaired.end());
+    }
+    flows_ = std::move(list);
+    flows_at_ = now();
+  }
+  publish();
+}
+
+service::PeerView Daemon::peer_view(size_t s) const {
+  const PeerLink& l = *links_[s];
+  service::PeerView v;
+  v.span = span_names_[s];
+  v.address = to_text(config_->spans[s].peer.address);
+  Instant heard = Instant::never();
+  bool path = false;
+  for (const WorkerReport& r : reports_) {
+    if (s >= r.spans.size()) continue;
+    const SpanReport& span = r.spans[s];
+    add(v.channel, span.channel);
+    if (v.rtt.ns == 0 || span.rtt.ns < v.rtt.ns) v.rtt = span.rtt;
+    if (!span.last_heard.is_never()) heard = heard.is_never() ? span.last_heard : later(heard, span.last_heard);
+    path = path || span.path.has_value();
+  }
+  v.session = l.up() ? service::SessionState::kUp : (path ? service::SessionState::kHello : service::SessionState::kDown);
+  if (l.up()) v.key_id = static_cast<uint16_t>(l.session().session().seal->key_id().v);
+  v.key_rotation = config_->spans[s].peer.keys.size() > 1;
+  v.ever_heard = !heard.is_never();
+  if (v.ever_heard) v.last_heard = now() - heard;
+  v.version = kChannelVersion;
+  v.peer_version = l.up() ? kChannelVersion : l.peer_version();
+  v.trouble = l.trouble();
+  if (v.trouble.empty() && !l.up()) {
+    v.trouble = path ? "no answer to HELLO: is the peer's daemon running, with the same key?"
+                     : "nobody answers at the next hop: is the span up, and are the addresses right?";
+  }
+  v.sessions = l.sessions();
+  v.restarts = l.restarts();
+  const PeerCounters& n = l.session().counters();
+  v.hello_refused = n.unknown_key + n.bad_seal + n.malformed + n.other_version;
+  return v;
+}
+
+service::PortView Daemon::port_view(size_t s, Side side) const {
+  const SpanConfig& span = config_->spans[s];
+  const io::Port& p = machine_->ports[s].of(side);
+  service::PortView v;
+  v.span = span.name;
+  v.side = side;
+  v.name = span.name + (side == Side::kLan ? "-lan" : "-wan");
+  v.device = side == Side::kLan ? span.lan.port : span.wan.port;
+  v.kind = p.abilities().driver;
+  v.mac = to_text(MacAddress{p.mac()});
+  v.mtu = p.mtu();
+  const io::LinkState link = p.link();
+  v.link_up = link.up;
+  v.speed_bps = uint64_t{link.mbps} * 1'000'000;
+  v.queues = p.abilities().rx_queues;
+  v.dispatch = machine_->workers.size() == 1 ? service::Dispatch::kSingle
+               : machine_->dispatch != nullptr ? service::Dispatch::kSoftware
+                                               : service::Dispatch::kRss;
+  const io::PortStats n = p.stats();
+  v.rx_packets = n.rx_packets;
+  v.rx_bytes = n.rx_bytes;
+  v.rx_missed = n.rx_missed;
+  v.rx_errors = n.rx_errors;
+  v.rx_no_buffer = n.rx_no_memory;
+  v.tx_packets = n.tx_packets;
+  v.tx_bytes = n.tx_bytes;
+  v.tx_errors = n.tx_errors;
+  for (uint16_t w = 0; w < machine_->workers.size(); ++w) {
+    const io::QueueStats& q = p.queue_stats(w);
+    v.rx_errors += q.rx_chained + q.rx_cut_off;
+    v.rx_no_buffer += q.rx_no_copy;
+    v.tx_errors += q.tx_full + q.tx_link_down + q.tx_too_long;
+  }
+  return v;
+}
+
+std::vector<service::Condition> Daemon::conditions() const {
+  std::vector<service::Condition> out;
+  for (size_t s = 0; s < span_names_.size(); ++s) {
+    for (const Side side : {Side::kLan, Side::kWan}) {
+      const bool up = machine_->ports[s].of(side).link().up;
+      const std::string name = span_names_[s] + (side == Side::kLan ? " LAN port" : " WAN port");
+      out.push_back({name, up, up ? "link up" : "link down: check the cable, or the interface"});
+    }
+    const service::PeerView p = peer_view(s);
+    out.push_back({span_names_[s] + " peer", links_[s]->up(), links_[s]->up() ? "session up" : p.trouble});
+  }
+  if (draining_) out.push_back({"drain", false, "draining: no new custody is taken; restart the daemon or `ctl reload` ends it"});
+  return out;
+}
+
+void Daemon::publish() {
+  auto v = std::make_shared<service::DaemonView>();
+  v->version = MATCHRDMA_VERSION;
+  v->started_unix_s = started_unix_s_;
+  v->uptime = now() - Instant{};
+  v->cycles_per_second = 1'000'000'000;
+  v->reloads = reloads_;
+  v->reloads_refused = reloads_refused_;
+  v->conditions = conditions();
+  bool drained = draining_;
+  for (const WorkerReport& r : reports_) {
+    if (r.spans.empty()) return;  // not every worker has told yet
+    v->workers.push_back(r.view);
+    v->custody.push_back(r.custody);
+    v->budgets.insert(v->budgets.end(), r.budgets.begin(), r.budgets.end());
+    for (const SpanReport& s : r.spans) drained = drained && s.drained;
+  }
+  v->drain = !draining_ ? service::DrainState::kNo : drained ? service::DrainState::kDrained : service::DrainState::kDraining;
+  for (size_t s = 0; s < span_names_.size(); ++s) {
+    v->ports.push_back(port_view(s, Side::kLan));
+    v->ports.push_back(port_view(s, Side::kWan));
+    v->peers.push_back(peer_view(s));
+  }
+  if (flows_ != nullptr) {
+    auto list = std::make_shared<service::FlowList>(*flows_);
+    list->age = now() - flows_at_;
+    v->flows = std::move(list);
+  } else {
+    v->flows = std::make_shared<service::FlowList>();
+  }
+  v->config_text = print_config(*config_);
+  board_.publish(std::move(v));
+}
+
+}  // namespace matchrdma::daemon

@@ -1,0 +1,43 @@
+// matchrdmad: the proxy at one end of one or more long links.
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "config/load.h"
+#include "proxy/daemon/daemon.h"
+#include "proxy/daemon/log.h"
+
+int main(int argc, char** argv) {
+  using namespace matchrdma;
+  CLI::App app{"matchrdmad: lets RDMA span a long link. Give one to each end of it."};
+  app.set_version_flag("--version", MATCHRDMA_VERSION);
+  std::string path = "/etc/matchrdma/matchrdmad.yaml";
+  bool check = false;
+  app.add_option("--config", path, "YAML file; docs/configuration.md describes it")->capture_default_str();
+  app.add_flag("--check", check, "check the file, and the key files it names, and end");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  const ConfigResult config = load_config(path);
+  std::cerr << complaints(config);
+  if (!config.ok()) return 1;
+  if (check) {
+    std::cout << path << ": good\n";
+    return 0;
+  }
+  if (const auto r = daemon::start_log(config.config->log, config.config->name); !r) {
+    std::cerr << "matchrdmad: " << r.error() << "\n";
+    return 1;
+  }
+  auto d = daemon::Daemon::start(config.config, path);
+  if (!d) {
+    daemon::log().error(d.error());
+    return 1;
+  }
+  for (const std::string& line : (*d)->sizes()) daemon::log().info(line);
+  daemon::log().info("running");
+  (*d)->run();
+  daemon::log().info("stopping");
+  return 0;
+}
