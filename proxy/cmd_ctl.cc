@@ -9,7 +9,7 @@
 #include "proxy/ctl_client.h"
 #include "proxy/ctl_tables.h"
 #include "proxy/json_output.h"
-#include "proxy/units.h"
+#include "config/units.h"
 
 namespace matchrdma {
 namespace {

@@ -22,7 +22,7 @@
 #include "proxy/span_report.h"
 #include "proxy/span_settings.h"
 #include "proxy/table.h"
-#include "proxy/units.h"
+#include "config/units.h"
 
 namespace matchrdma {
 namespace {

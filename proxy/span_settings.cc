@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "dataplane/wire/frame.h"
-#include "proxy/units.h"
+#include "config/units.h"
 
 namespace matchrdma {
 namespace {

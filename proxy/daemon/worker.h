@@ -44,6 +44,9 @@ class Worker {
         continue;
       }
       io_.rest(next_wakeup());
+      const Instant rested = io_.now();
+      n_.idle_ns += static_cast<uint64_t>((rested - before).ns);
+      before = rested;
     }
     mailbox_.drain();
   }
