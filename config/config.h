@@ -88,7 +88,7 @@ struct RateConfig {
 struct BudgetConfig {
   Prefix receivers;
   std::optional<uint16_t> vlan;  ///< outer VLAN id, 0 = untagged; any where not written
-  RateConfig budget;
+  RateConfig budget{Tuning{}.budget, Tuning{}.budget_burst_bytes};
 };
 
 struct SpanConfig {

@@ -77,8 +77,12 @@ Kind<SpanConfig> budgets_section() {
       key<B>("vlan", &B::vlan, maybe(whole<uint16_t>(0, 4094)), kReload,
              "outer VLAN id, 0 untagged; any if missing"),
   };
+  // Whoever names receivers wants another rate for them; the burst may stay.
   for (Field<B>& f : rate_and_burst<B>(&B::budget, "what one of these receivers may be sent"))
     one.push_back(std::move(f));
+  KeyInfo& own_rate = one[one.size() - 2].info;
+  own_rate.required = true;
+  own_rate.fallback.clear();
   std::vector<Field<S>> all = rate_and_burst<S>(&S::default_budget, "what one receiver may be sent");
   all.push_back(key<S>("groups", &S::budgets, list_of(section<B>(std::move(one)), "list"), kReload,
                        "receivers with another budget; the first that fits counts"));

@@ -16,12 +16,7 @@ struct Shown {
   std::string text;
   std::vector<Entry> entries;  ///< of a list (without keys) or a map
 
-  static Shown scalar(std::string text) {
-    Shown s;
-    s.kind = Kind::kScalar;
-    s.text = std::move(text);
-    return s;
-  }
+  static Shown scalar(std::string text);
   bool operator==(const Shown& o) const;
 };
 
@@ -31,6 +26,13 @@ struct Shown::Entry {
   bool restart = false;  ///< a running daemon cannot change this key
   bool operator==(const Entry&) const = default;
 };
+
+inline Shown Shown::scalar(std::string text) {
+  Shown s;
+  s.kind = Kind::kScalar;
+  s.text = std::move(text);
+  return s;
+}
 
 inline bool Shown::operator==(const Shown& o) const {
   return kind == o.kind && text == o.text && entries == o.entries;

@@ -24,7 +24,8 @@ Mark mark_of(const YAML::Mark& m) {
 /// Duty: builds the tree from the parser's events, within the bounds. Does not know what keys there are.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  TreeBuilder(const YamlBounds& bounds, Notes& notes) : bounds_(bounds), notes_(notes) {}
+  TreeBuilder(const std::string& source, const YamlBounds& bounds, Notes& notes)
+      : source_(source), bounds_(bounds), notes_(notes) {}
 
   YamlNode take() { return std::move(root_); }
 
@@ -42,6 +43,8 @@ class TreeBuilder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& m, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     YamlNode n = plain(m, YamlNode::Kind::kScalar, tag, anchor);
+    if (tag == "!" && !ends_on_its_line(static_cast<size_t>(std::max(m.pos, 0))))
+      throw Stop{n.at, "a quoted text does not end on its line; close the quote"};
     n.text = value;
     add(std::move(n));
   }
@@ -137,8 +140,23 @@ class TreeBuilder : public YAML::EventHandler {
   bool expects_key() const {
     return !open_.empty() && open_.back().node.kind == YamlNode::Kind::kMap && !open_.back().has_key;
   }
+  /// The parser takes a quote that is never closed for one that ends where the indentation does.
+  bool ends_on_its_line(size_t begin) const {
+    if (begin >= source_.size()) return true;
+    const char quote = source_[begin];
+    if (quote != '"' && quote != '\'') return true;
+    for (size_t i = begin + 1; i < source_.size() && source_[i] != '\n'; ++i) {
+      if (source_[i] == '\\' && quote == '"')
+        ++i;
+      else if (source_[i] == quote)
+        return true;  // a doubled '' ends and begins again, which comes to the same
+    }
+    return false;
+  }
+
   void refuse(const YAML::Mark& m, const std::string& text) { notes_.error(mark_of(m), "", "", text); }
 
+  const std::string& source_;
   YamlBounds bounds_;
   Notes& notes_;
   YamlNode root_;
@@ -159,6 +177,10 @@ size_t utf8_length(std::string_view s) {
 /// What the parser would swallow or call by another name: bytes that are no text, and tabs before the first
 /// word.
 bool is_plain_text(const std::string& text, Notes& notes) {
+  if (text.starts_with("\xef\xbb\xbf")) {
+    notes.error(Mark{}, "", "", "a byte order mark; save the file as UTF-8 without one");
+    return false;
+  }
   Mark at;
   bool before_word = true, tabs_told = false, good = true;
   for (size_t i = 0; i < text.size();) {
@@ -205,7 +227,7 @@ bool read_yaml(const std::string& text, const YamlBounds& bounds, Notes& notes, 
     return false;
   }
   if (!is_plain_text(text, notes)) return false;
-  TreeBuilder builder(bounds, notes);
+  TreeBuilder builder(text, bounds, notes);
   try {
     parse(text, builder);
   } catch (const Stop& s) {

@@ -1,0 +1,140 @@
+// Files: the configuration itself, its key files, and every example; and what one wrong byte does.
+#include "config/load.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "config/key_file.h"
+#include "config/print.h"
+#include "config/reload.h"
+#include "config/test_config.h"
+#include "dataplane/base/prng.h"
+
+namespace matchrdma {
+namespace {
+
+namespace fs = std::filesystem;
+using test::changed, test::small;
+
+/// A folder of its own, gone at the end.
+class Load : public testing::Test {
+ protected:
+  Load() {
+    std::string pattern = (fs::temp_directory_path() / "config_test_XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~Load() override { fs::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& content, mode_t mode = 0600) const {
+    const std::string path = (folder_ / name).string();
+    std::ofstream(path, std::ios::binary) << content;
+    ::chmod(path.c_str(), mode);
+    return path;
+  }
+  std::string key_error(const std::string& content, mode_t mode = 0600) const {
+    const auto key = read_key_file(write("key", content, mode));
+    return key ? "" : key.error();
+  }
+
+  fs::path folder_;
+};
+
+const std::string kHex = "000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F";
+
+TEST_F(Load, KeyFiles) {
+  const auto hex = read_key_file(write("hex", kHex + "\n"));
+  ASSERT_TRUE(hex.ok()) << hex.error();
+  EXPECT_EQ(hex->b[31], 0x1f);
+  std::string raw(reinterpret_cast<const char*>(hex->b.data()), 32);
+  EXPECT_EQ(*read_key_file(write("raw", raw)), *hex);
+  EXPECT_EQ(key_error(kHex, 0400), "");
+  EXPECT_EQ(key_error(kHex, 0640),
+            "has mode 0640: others may read or change it; chmod 600 it, and take a new key");
+  const std::string make = "; make one with: (umask 077; openssl rand -hex 32 > FILE)";
+  EXPECT_EQ(key_error("short"), "holds no key: 64 hex digits or 32 raw bytes are needed" + make);
+  EXPECT_EQ(key_error(kHex + "00"), "holds no key: 64 hex digits or 32 raw bytes are needed" + make);
+  EXPECT_EQ(key_error(std::string(63, '1') + "g"), "holds characters that are no hex digits" + make);
+  EXPECT_EQ(key_error(std::string(64, '0')), "holds zeros alone, which is no secret" + make);
+  EXPECT_EQ(read_key_file((folder_ / "none").string()).error(),
+            "cannot be opened: No such file or directory" + make);
+  EXPECT_EQ(read_key_file(folder_.string()).error(), "is no regular file; name the file with the key");
+}
+
+TEST_F(Load, KeyFileOfSomebodyElse) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  const std::string path = write("key", kHex);
+  ASSERT_EQ(::chown(path.c_str(), 4242, 0), 0);
+  EXPECT_EQ(read_key_file(path).error(), "belongs to user 4242; chown it to root or to the daemon's user");
+}
+
+TEST_F(Load, KeysComeFromTheFolderOfTheFile) {
+  const std::string path = write("c.yaml", small());
+  EXPECT_EQ(
+      complaints(load_config(path)).substr(path.size()),
+      ":15:25: spans[0].peer.keys[0].file: k: cannot be opened: No such file or directory; make one with: "
+      "(umask 077; openssl rand -hex 32 > FILE)\n");
+  EXPECT_TRUE(load_config(path, Keys::kLeave).ok());
+  write("k", kHex);
+  const ConfigResult r = load_config(path);
+  ASSERT_TRUE(r.ok()) << complaints(r);
+  EXPECT_EQ(r.config->spans[0].peer.keys[0].secret.b[1], 1);
+}
+
+TEST_F(Load, TwoIdsNeedTwoKeys) {
+  const std::string path =
+      write("c.yaml", changed("{id: 1, file: k}", "{id: 1, file: k}\n        - {id: 2, file: k}"));
+  write("k", kHex);
+  EXPECT_NE(complaints(load_config(path)).find("holds the same key as the other one"), std::string::npos);
+}
+
+TEST_F(Load, NoFile) {
+  const std::string none = (folder_ / "none").string();
+  EXPECT_EQ(complaints(load_config(none)),
+            none + ": no such file; name the configuration, or begin with config/examples/one-span.yaml\n");
+  EXPECT_EQ(complaints(load_config(folder_.string())),
+            folder_.string() + ": is a folder; name the file in it\n");
+  if (::geteuid() == 0) return;  // root reads everything
+  const std::string closed = write("closed", small(), 0);
+  EXPECT_EQ(complaints(load_config(closed)),
+            closed + ": cannot be opened: Permission denied; look at its owner and mode\n");
+}
+
+TEST(Examples, AreGoodAndSayWhatIsPrinted) {
+  for (const std::string& name : test::examples()) {
+    const ConfigResult r = load_config(test::example_path(name), Keys::kLeave);
+    ASSERT_TRUE(r.ok()) << complaints(r);
+    EXPECT_EQ(complaints(r), "") << name;
+    const ConfigResult again = parse_config(print_config(*r.config), name + " printed");
+    ASSERT_TRUE(again.ok()) << complaints(again) << print_config(*r.config);
+    EXPECT_EQ(show_config(*again.config), show_config(*r.config)) << name;
+    EXPECT_TRUE(restart_needed(*r.config, *again.config).empty());
+  }
+}
+
+// Whatever one change does to a file: it is read, or there is an error with a line. Never both, never neither.
+TEST(Examples, OneChangeIsReadOrTold) {
+  Prng random(20);
+  const std::string bytes = ":-[]{}#&*!|>'\"%@`,? \n\t\r\\0a9/.\x01\xff";
+  for (const std::string& name : test::examples()) {
+    const std::string good = test::file_content(test::example_path(name));
+    for (int i = 0; i < 400; ++i) {
+      std::string text = good;
+      const size_t at = random.below(text.size());
+      const char byte = bytes[random.below(bytes.size())];
+      if (i % 3 == 0) text[at] = byte;
+      if (i % 3 == 1) text.insert(at, 1, byte);
+      if (i % 3 == 2) text.erase(at, 1 + random.below(40));
+      const ConfigResult r = parse_config(text, name);
+      EXPECT_EQ(r.ok(), r.errors.empty());
+      for (const ConfigError& e : r.errors)
+        EXPECT_TRUE(e.line >= 1 && e.column >= 1 && !e.text.empty()) << to_text(e);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace matchrdma
