@@ -35,9 +35,7 @@ void run_config(const ConfigArguments& a) {
                 << counted(r.config->classes.size(), "class", "classes") << '\n';
   }
   if (!std::cout.flush()) stop("(stdout): write failed; the output is incomplete");
-  if (!r.ok()) {
-    stop(a.file + ": " + counted(r.errors.size(), "error", "errors") + "; nothing was changed by it");
-  }
+  if (!r.ok()) stop(a.file + ": " + counted(r.errors.size(), "error", "errors"));
 }
 
 }  // namespace
