@@ -29,7 +29,7 @@ memory:
 spans:
   - name: lab
     lan:
-      port: net_af_packet0,iface=tap{side}
+      port: net_af_packet0,iface=tap{side},qdisc_bypass=0 # else tcpdump does not see what is sent
       mtu: {mtu}
       link_loss_forwarding: off
     wan:
@@ -47,6 +47,8 @@ spans:
 classes:
   - name: {name}
     completion: early
+timing:
+  receiver_timeout: 200ms # the guests are interpreted: their answers take their time
 limits:
   max_flows: 1024
   max_owning_flows: 256
