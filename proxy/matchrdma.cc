@@ -7,6 +7,10 @@ int main(int argc, char** argv) {
   matchrdma::add_trace_command(app);
   matchrdma::add_replay_command(app);
   matchrdma::add_config_command(app);
+#ifdef MATCHRDMA_HAS_SPAN
+  matchrdma::add_span_command(app);
+#endif
+  matchrdma::add_ctl_command(app);
   app.footer(
       "Exit codes: 0 done; 1 a file cannot be read or written; 2 what was typed is wrong; 3 a replay "
       "found BROKEN promises of the proxies.");
@@ -17,10 +21,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : matchrdma::kUsage;  // --help is no error
   }
-#ifdef MATCHRDMA_HAS_SPAN
-  matchrdma::add_span_command(app);
-#endif
-  matchrdma::add_ctl_command(app);
-  CLI11_PARSE(app, argc, argv);
   return 0;
 }
