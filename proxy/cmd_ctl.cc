@@ -4,12 +4,12 @@
 #include <sstream>
 #include <vector>
 
+#include "config/units.h"
 #include "controlplane/service/admin_version.h"
 #include "proxy/commands.h"
 #include "proxy/ctl_client.h"
 #include "proxy/ctl_tables.h"
 #include "proxy/json_output.h"
-#include "config/units.h"
 
 namespace matchrdma {
 namespace {

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <vector>
 
+#include "config/units.h"
 #include "dataplane/io/clock.h"
 #include "dataplane/io/eal.h"
 #include "dataplane/io/idle.h"
@@ -22,7 +23,6 @@
 #include "proxy/span_report.h"
 #include "proxy/span_settings.h"
 #include "proxy/table.h"
-#include "config/units.h"
 
 namespace matchrdma {
 namespace {

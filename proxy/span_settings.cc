@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "dataplane/wire/frame.h"
 #include "config/units.h"
+#include "dataplane/wire/frame.h"
 
 namespace matchrdma {
 namespace {

@@ -11,8 +11,8 @@ namespace matchrdma {
 /// When a work request may complete at the sender (PROTOCOL 4, C7).
 enum class Completion : uint8_t { kTransparent, kEarly, kEndToEnd };
 
-/// Asked by the shard when a flow sends its first packet, and for every flow again when the answers have changed.
-/// Answers must not depend on time.
+/// Asked by the shard when a flow sends its first packet, and for every flow again when the answers have
+/// changed. Answers must not depend on time.
 class FlowPolicy {
  public:
   virtual ~FlowPolicy() = default;
@@ -20,7 +20,8 @@ class FlowPolicy {
   virtual bool learns() const = 0;
   /// Policy of the flow with this key. `registered`: what its registration asks for; none for one that was
   /// learned.
-  virtual Completion completion(const FlowKey& key, uint8_t dscp, std::optional<Completion> registered) const = 0;
+  virtual Completion completion(const FlowKey& key, uint8_t dscp,
+                                std::optional<Completion> registered) const = 0;
   struct Budget {
     Rate rate;
     uint64_t burst_bytes = 0;

@@ -27,7 +27,7 @@ struct FlowRecord {
   bool policy_asked = false;             ///< with the traffic class of a real request
   uint8_t dscp = 0;                      ///< of that request
   std::optional<Completion> registered;  ///< what its registration asked for
-  Registration::End named;  ///< as the learner knew its sender
+  Registration::End named;               ///< as the learner knew its sender
   LearnedBy by = LearnedBy::kRegistration;
   Instant last;                 ///< newest packet
   uint64_t registered_seq = 0;  ///< of the REGISTER that named it

@@ -76,8 +76,8 @@ class Shard {
   /// (PROTOCOL 8). What is owned is opened again there and resent; what it owned of flows to this side is gone.
   void peer_session(bool started, Instant now, Outbox& out);
 
-  /// Asks the policy anew for every flow; a flow that may not be proxied any more drains first. `policy` replaces
-  /// the one before, which must live until then.
+  /// Asks the policy anew for every flow; a flow that may not be proxied any more drains first. `policy`
+  /// replaces the one before, which must live until then.
   void set_policy(const FlowPolicy* policy, Instant now, Outbox& out);
   /// Flows to one key drain and become transparent; later ones are as the policy says. False: not known here.
   bool drain_flow(const FlowKey& key, Instant now, Outbox& out);

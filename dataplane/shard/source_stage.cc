@@ -82,7 +82,8 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
   if (f.path_mtu != 0) note_seen(f, req, ctx);
   switch (f.state) {
     case FlowState::kPaired:
-      if (ctx.peer_up && !draining() && f.seen && f.seen_end > f.no_base_below && f.open_after <= ctx.now) open(f, ctx);
+      if (ctx.peer_up && !draining() && f.seen && f.seen_end > f.no_base_below && f.open_after <= ctx.now)
+        open(f, ctx);
       [[fallthrough]];
     case FlowState::kOpening:
       n.reasons.add(Reason::kUntracked);

@@ -21,7 +21,7 @@ struct BudgetGroup {
   uint64_t backlog_bytes = 0;
   uint64_t admitted_bytes = 0;
   uint32_t small_turns = 0;  ///< small flows served since a bulk flow was
-  bool told = false;  ///< its rate is the peer's BUDGET
+  bool told = false;         ///< its rate is the peer's BUDGET
   bool empty() const { return urgent.empty() && small.empty() && bulk.empty(); }
 };
 

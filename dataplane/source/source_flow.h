@@ -170,7 +170,8 @@ struct SourceFlow {
   Seq lifted_end = 0;
   bool draining = false;  ///< no new custody; becomes transparent once all is confirmed (C14)
   bool drained = false;   ///< the close under way ends in transparent
-  bool by_order = false;  ///< an operator's drain made it transparent: what is taken back lets it be opened again
+  bool by_order =
+      false;  ///< an operator's drain made it transparent: what is taken back lets it be opened again
   bool close_whole_qp = false;
   bool closing_keeps = false;  ///< a new generation waits for the end of the old one: its packets are kept
   Seq real_ack_end = -1;       ///< newest real ACK seen before base was picked

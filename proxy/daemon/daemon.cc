@@ -63,7 +63,8 @@ Result<void> Daemon::make() {
   std::signal(SIGPIPE, SIG_IGN);
   signals_ = service::FileDescriptor(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
   wake_ = service::FileDescriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-  if (signals_.get() < 0 || wake_.get() < 0) return Error{std::string("no descriptor: ") + std::strerror(errno)};
+  if (signals_.get() < 0 || wake_.get() < 0)
+    return Error{std::string("no descriptor: ") + std::strerror(errno)};
   mailbox_.set_wake([fd = wake_.get()] {
     const uint64_t one = 1;
     static_cast<void>(!write(fd, &one, sizeof one));
@@ -87,12 +88,14 @@ Result<void> Daemon::make() {
 SpanEndHooks Daemon::hooks_of(size_t span, uint16_t worker) {
   SpanEndHooks h;
   h.hello = [this, span](Bytes b) {
-    mailbox_.post([this, span, d = std::vector<uint8_t>(b.begin(), b.end())] { links_[span]->hello(d, now()); });
+    mailbox_.post(
+        [this, span, d = std::vector<uint8_t>(b.begin(), b.end())] { links_[span]->hello(d, now()); });
   };
   h.other_worker = [this, span](uint16_t to, Bytes b) {
     if (to >= machine_->workers.size()) return;
     DpdkWorker& w = *machine_->workers[to];
-    w.mailbox().post([&w, span, d = std::vector<uint8_t>(b.begin(), b.end())] { w.end(span).from_other_worker(d); });
+    w.mailbox().post(
+        [&w, span, d = std::vector<uint8_t>(b.begin(), b.end())] { w.end(span).from_other_worker(d); });
   };
   if (journal_ != nullptr) {
     const uint32_t section = journal_->section(static_cast<uint32_t>(span), worker);
@@ -130,7 +133,8 @@ void Daemon::make_link(size_t span) {
   PeerLink::Hooks h;
   DpdkWorker& first = *machine_->workers[0];
   h.send = [&first, span](Bytes b) {
-    first.mailbox().post([&first, span, d = std::vector<uint8_t>(b.begin(), b.end())] { first.end(span).send_hello(d); });
+    first.mailbox().post(
+        [&first, span, d = std::vector<uint8_t>(b.begin(), b.end())] { first.end(span).send_hello(d); });
   };
   h.keys = [this, span](const SessionSnapshot& s, bool started) {
     for (auto& w : machine_->workers) {
@@ -146,14 +150,16 @@ void Daemon::make_link(size_t span) {
 void Daemon::read_journal() {
   if (journal_ == nullptr) return;
   for (const JournaledPromise& p : journal_->findings().promised) {
-    const std::string what = "journal: QP " + std::to_string(p.record.sender_qpn.v) + " of " + to_text(p.record.key.src) +
-                             " was acknowledged what " + to_text(p.record.key.dst) + " may not have";
+    const std::string what = "journal: QP " + std::to_string(p.record.sender_qpn.v) + " of " +
+                             to_text(p.record.key.src) + " was acknowledged what " + to_text(p.record.key.dst) +
+                             " may not have";
     if (!p.configured) {
       log().warn(what + "; its span " + p.span + " is not in the config any more: end that QP by hand");
       continue;
     }
     log().warn(what + ": it is failed on its next packet");
-    for (DpdkWorker* w : workers_of(p.record.key)) w->end(p.record.key.port_pair).poison_journaled(p.record, now());
+    for (DpdkWorker* w : workers_of(p.record.key))
+      w->end(p.record.key.port_pair).poison_journaled(p.record, now());
   }
   journal_->forget();
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The running daemon: workers on their lcores, and the control thread that serves peers, operators and scrapers.
+// The running daemon: workers on their lcores, and the control thread that serves peers, operators and
+// scrapers.
 #include <atomic>
 #include <map>
 #include <memory>
@@ -20,8 +21,8 @@
 
 namespace matchrdma::daemon {
 
-/// Duty: owns everything and wires it. Constructed and run by the main thread, which is the control thread. Orders
-/// for workers go through their mailboxes; what comes back comes through its own.
+/// Duty: owns everything and wires it. Constructed and run by the main thread, which is the control thread.
+/// Orders for workers go through their mailboxes; what comes back comes through its own.
 class Daemon final : public service::DaemonControl {
  public:
   /// `config_path`: read again on reload.

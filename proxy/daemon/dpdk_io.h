@@ -19,8 +19,8 @@ struct PortPair {
 /// Packet::tag of what a port has received.
 constexpr uint64_t port_tag(size_t span, Side side) { return span * 2 + (side == Side::kWan ? 1 : 0); }
 
-/// Duty: bursts of one worker over all ports of the process. `dispatch`: null where every port spreads by itself,
-/// or where there is one worker.
+/// Duty: bursts of one worker over all ports of the process. `dispatch`: null where every port spreads by
+/// itself, or where there is one worker.
 class DpdkIo {
  public:
   DpdkIo(uint16_t worker, const io::Clock& clock, const std::vector<PortPair>& ports, io::Dispatch* dispatch)

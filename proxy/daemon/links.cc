@@ -1,4 +1,5 @@
-// Loss forwarding (H14): a LAN port follows the link of its WAN port, so that the hosts' network finds another way.
+// Loss forwarding (H14): a LAN port follows the link of its WAN port, so that the hosts' network finds another
+// way.
 #include "proxy/daemon/daemon.h"
 #include "proxy/daemon/log.h"
 

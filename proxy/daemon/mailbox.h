@@ -9,8 +9,8 @@
 
 namespace matchrdma::daemon {
 
-/// Duty: carries jobs into the thread that drains it. A drain of an empty mailbox costs one load. Does not know who
-/// it belongs to; `wake` is called after a post, from the posting thread.
+/// Duty: carries jobs into the thread that drains it. A drain of an empty mailbox costs one load. Does not know
+/// who it belongs to; `wake` is called after a post, from the posting thread.
 class Mailbox {
  public:
   static constexpr size_t kCapacity = 4096;

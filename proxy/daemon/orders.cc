@@ -14,11 +14,12 @@ namespace {
 constexpr size_t kOrders = 65536;
 
 std::string text_of(const char* verb, const Registration& r, size_t span) {
-  return std::string(verb) + " " + std::to_string(span) + " " + to_text(r.a.ip) + "/" + std::to_string(r.a.qpn.v) + "@" +
-         std::to_string(r.a.start.v) + (r.a.has_start ? "s" : "") + " " + to_text(r.b.ip) + "/" + std::to_string(r.b.qpn.v) +
-         "@" + std::to_string(r.b.start.v) + (r.b.has_start ? "s" : "") + " " + std::to_string(r.vlan_outer) + "." +
-         std::to_string(r.vlan_inner) + " " + std::to_string(r.path_mtu) + " " +
-         std::to_string(static_cast<int>(r.completion)) + (r.credits ? "c" : "");
+  return std::string(verb) + " " + std::to_string(span) + " " + to_text(r.a.ip) + "/" +
+         std::to_string(r.a.qpn.v) + "@" + std::to_string(r.a.start.v) + (r.a.has_start ? "s" : "") + " " +
+         to_text(r.b.ip) + "/" + std::to_string(r.b.qpn.v) + "@" + std::to_string(r.b.start.v) +
+         (r.b.has_start ? "s" : "") + " " + std::to_string(r.vlan_outer) + "." + std::to_string(r.vlan_inner) +
+         " " + std::to_string(r.path_mtu) + " " + std::to_string(static_cast<int>(r.completion)) +
+         (r.credits ? "c" : "");
 }
 
 }  // namespace
@@ -37,7 +38,8 @@ std::vector<DpdkWorker*> Daemon::workers_of(const FlowKey& key) const {
   std::vector<DpdkWorker*> all;
   for (const auto& w : machine_->workers) all.push_back(w.get());
   if (all.size() == 1 || machine_->dispatch == nullptr) return all;
-  return {all[io::Dispatch::owner_of(key.src, key.dst, key.vlan_outer, key.vlan_inner, static_cast<uint16_t>(all.size()))]};
+  return {all[io::Dispatch::owner_of(key.src, key.dst, key.vlan_outer, key.vlan_inner,
+                                     static_cast<uint16_t>(all.size()))]};
 }
 
 Result<size_t> Daemon::span_of(const service::PairRequest& pair) const {
@@ -46,7 +48,8 @@ Result<size_t> Daemon::span_of(const service::PairRequest& pair) const {
   if (found != span_names_.end()) return static_cast<size_t>(found - span_names_.begin());
   std::string names;
   for (const std::string& n : span_names_) names += (names.empty() ? "" : ", ") + n;
-  if (pair.span.empty()) return Error{"this proxy has several spans: name the one that the pair crosses (" + names + ")"};
+  if (pair.span.empty())
+    return Error{"this proxy has several spans: name the one that the pair crosses (" + names + ")"};
   return Error{"there is no span " + pair.span + "; there are: " + names};
 }
 
@@ -59,7 +62,9 @@ Result<service::Progress> Daemon::register_pair(const service::PairRequest& pair
   const std::shared_ptr<Answer> a = answer;
   if (a->refused) {
     orders_.erase(text);
-    return Error{"refused: the flow table is full, the path MTU is none of 256 to 4096, or one of the QPs is registered with another partner; unregister that pair first"};
+    return Error{
+        "refused: the flow table is full, the path MTU is none of 256 to 4096, or one of the QPs is registered "
+        "with another partner; unregister that pair first"};
   }
   if (a->done) {
     orders_.erase(text);
@@ -76,7 +81,8 @@ Result<service::Progress> Daemon::register_pair(const service::PairRequest& pair
       });
     });
   }
-  return service::Progress{false, links_[*span]->up() ? "waiting for the peer" : "waiting for a session with the peer"};
+  return service::Progress{
+      false, links_[*span]->up() ? "waiting for the peer" : "waiting for a session with the peer"};
 }
 
 Result<service::Progress> Daemon::unregister_pair(const service::PairRequest& pair) {
@@ -128,7 +134,8 @@ Result<std::string> Daemon::set_mode(const service::ModeRequest& request) {
     return std::string("the flow takes no new custody and becomes transparent when all it owns is confirmed");
   }
   const std::string& name = std::get<std::string>(request.what);
-  const bool known = std::any_of(config_->classes.begin(), config_->classes.end(), [&](const ClassConfig& c) { return c.name == name; });
+  const bool known = std::any_of(config_->classes.begin(), config_->classes.end(),
+                                 [&](const ClassConfig& c) { return c.name == name; });
   if (!known) {
     std::string names;
     for (const ClassConfig& c : config_->classes) names += (names.empty() ? "" : ", ") + c.name;
@@ -164,7 +171,8 @@ Result<service::Progress> Daemon::drain() {
     owned += r.custody.bytes;
     for (const SpanReport& s : r.spans) drained = drained && s.drained;
   }
-  if (drained) return service::Progress{true, "nothing is owned any more, here or at the peers: the process may stop"};
+  if (drained)
+    return service::Progress{true, "nothing is owned any more, here or at the peers: the process may stop"};
   return service::Progress{false, std::to_string(owned) + " bytes are owned here still"};
 }
 

@@ -58,13 +58,15 @@ void PeerLink::act(PeerOutput& out) {
       started = started || up->peer_started;
       restarts_ += up->peer_started && sessions_ > 1 ? 1 : 0;
       trouble_.clear();
-      hooks_.tell("span " + span_ + ": session up" + (up->peer_started ? ", the peer has started anew" : ", new keys"));
+      hooks_.tell("span " + span_ + ": session up" +
+                  (up->peer_started ? ", the peer has started anew" : ", new keys"));
     } else if (const auto* key = std::get_if<KeyConfirmed>(&e)) {
       hooks_.tell("span " + span_ + ": the peer holds key " + std::to_string(key->key.v));
     } else if (const auto* refused = std::get_if<VersionRefused>(&e)) {
       peer_version_ = refused->peer;
-      trouble_ = "the peer speaks version " + std::to_string(refused->peer) + " of the control subchannel, this proxy " +
-                 std::to_string(refused->own) + ": install the same release at both ends";
+      trouble_ = "the peer speaks version " + std::to_string(refused->peer) +
+                 " of the control subchannel, this proxy " + std::to_string(refused->own) +
+                 ": install the same release at both ends";
       hooks_.tell("span " + span_ + ": " + trouble_);
     }
   }

@@ -15,7 +15,8 @@ PolicyTable::PolicyTable(std::shared_ptr<const Config> config, size_t span, std:
         return c.learning && c.completion != Completion::kTransparent;
       })) {}
 
-Completion PolicyTable::completion(const FlowKey& key, uint8_t dscp, std::optional<Completion> registered) const {
+Completion PolicyTable::completion(const FlowKey& key, uint8_t dscp,
+                                   std::optional<Completion> registered) const {
   FlowTraits traits{key, dscp};
   traits.key.port_pair = static_cast<uint16_t>(span_);
   const ClassConfig* c = class_of(*config_, traits);

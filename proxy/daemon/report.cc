@@ -29,7 +29,8 @@ void report_end(const SpanEnd& end, const std::string& span, bool with_flows, In
   out.custody.gate_bytes += s.counters().gate_bytes;
   out.custody.held_bytes += s.counters().held_bytes;
   for (const GroupView& g : s.groups()) {
-    out.budgets.push_back({span, out.view.worker, g.key, g.rate, g.from_peer, g.backlog_bytes, g.admitted_bytes});
+    out.budgets.push_back(
+        {span, out.view.worker, g.key, g.rate, g.from_peer, g.backlog_bytes, g.admitted_bytes});
   }
   SpanReport r;
   r.channel = end.channel().counters();
@@ -44,7 +45,8 @@ void report_end(const SpanEnd& end, const std::string& span, bool with_flows, In
   // These walk every record of the shard.
   out.custody.owned_packets += s.owned_packets();
   if (const Instant oldest = s.oldest_owned(); !oldest.is_never()) {
-    out.custody.oldest = std::max(out.custody.oldest, now - oldest, [](Duration a, Duration b) { return a.ns < b.ns; });
+    out.custody.oldest =
+        std::max(out.custody.oldest, now - oldest, [](Duration a, Duration b) { return a.ns < b.ns; });
   }
   for (FlowView& v : s.flows()) out.flows.push_back({std::move(v), span, out.view.worker});
   for (Correlation::Report& u : s.unpaired()) out.unpaired.push_back({std::move(u), span, out.view.worker});

@@ -8,8 +8,8 @@
 namespace matchrdma::daemon {
 namespace {
 
-constexpr size_t kBurst = 128;           // packets of one run, of both sides
-constexpr size_t kMessages = 512;        // a run is due when more wait
+constexpr size_t kBurst = 128;     // packets of one run, of both sides
+constexpr size_t kMessages = 512;  // a run is due when more wait
 constexpr size_t kInputs = kBurst + 2 * kMessages;
 
 // IEEE 802.1D 7.12.6: bridges do not forward these group addresses (LACP, STP, LLDP, 802.1X).
@@ -90,7 +90,9 @@ void SpanEnd::run(Instant now) {
 }
 
 // One worker asks for all of them.
-Instant SpanEnd::next_question() const { return config_.worker == 0 ? neighbour_.next_wakeup() : Instant::never(); }
+Instant SpanEnd::next_question() const {
+  return config_.worker == 0 ? neighbour_.next_wakeup() : Instant::never();
+}
 
 Instant SpanEnd::next_wakeup() const { return earlier(shard_.next_wakeup(), next_question()); }
 

@@ -9,7 +9,9 @@ namespace {
 std::string mib(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 // "0000:3b:00.0"
-bool is_pci(const std::string& device) { return device.find(':') != std::string::npos && device.find(',') == std::string::npos; }
+bool is_pci(const std::string& device) {
+  return device.find(':') != std::string::npos && device.find(',') == std::string::npos;
+}
 
 io::EalOptions eal_options(const Config& c) {
   io::EalOptions o;
@@ -69,8 +71,8 @@ Result<void> fit_limits(const Config& c, const Plans& plans, Machine& m, io::Poo
   if (fits < rings + kLeast) {
     needs.kept = kLeast;
     const uint64_t want = io::pool_size(needs, plans.room).bytes * workers * 100 / 85;
-    return Error{"memory: " + mib(c.memory.bytes()) + " do not suffice: " + std::to_string(workers) + " workers with " +
-                 std::to_string(2 * c.spans.size()) + " ports need " + mib(want) +
+    return Error{"memory: " + mib(c.memory.bytes()) + " do not suffice: " + std::to_string(workers) +
+                 " workers with " + std::to_string(2 * c.spans.size()) + " ports need " + mib(want) +
                  " to receive and to keep 4096 packets each; write more under `memory`, or take smaller MTUs"};
   }
   const uint32_t room_for = (fits - rings) / static_cast<uint32_t>(c.spans.size());  // one shard per span
@@ -80,7 +82,8 @@ Result<void> fit_limits(const Config& c, const Plans& plans, Machine& m, io::Poo
     m.limits.custody_packets = static_cast<uint32_t>(uint64_t{room_for} * c.limits.custody_packets / wanted);
     m.limits.held_packets = room_for - m.limits.custody_packets;
   }
-  needs.kept = static_cast<uint32_t>(std::min<uint64_t>(wanted, room_for)) * static_cast<uint32_t>(c.spans.size());
+  needs.kept =
+      static_cast<uint32_t>(std::min<uint64_t>(wanted, room_for)) * static_cast<uint32_t>(c.spans.size());
   return {};
 }
 
@@ -94,9 +97,11 @@ Result<void> make_pools(const Config& c, const Plans& plans, Machine& m) {
     m.pools.push_back(std::move(*pool));
   }
   m.sizes.push_back("packet pool of each worker: " + size.arithmetic + ", " + mib(size.bytes));
-  m.sizes.push_back("custody of each worker and span: " + std::to_string(m.limits.custody_packets) + " packets, soft " +
-                    mib(m.limits.custody_soft_bytes) + ", hard " + mib(m.limits.custody_hard_bytes) + "; held for receivers: " +
-                    std::to_string(m.limits.held_packets) + " packets, " + mib(m.limits.reorder_memory) + " for reordering");
+  m.sizes.push_back("custody of each worker and span: " + std::to_string(m.limits.custody_packets) +
+                    " packets, soft " + mib(m.limits.custody_soft_bytes) + ", hard " +
+                    mib(m.limits.custody_hard_bytes) +
+                    "; held for receivers: " + std::to_string(m.limits.held_packets) + " packets, " +
+                    mib(m.limits.reorder_memory) + " for reordering");
   m.sizes.push_back("flows of each worker and span: " + std::to_string(m.limits.max_flows) + ", of them " +
                     std::to_string(m.limits.max_owning_flows) + " may own packets");
   return {};
@@ -112,7 +117,8 @@ Result<void> open_ports(const Config& c, const Plans& plans, Machine& m) {
     if (!wan) return Error{"span " + c.spans[s].name + ", WAN port: " + wan.error()};
     if ((*wan)->mtu() < (*lan)->mtu()) {
       return Error{"span " + c.spans[s].name + ": the WAN port's MTU " + std::to_string((*wan)->mtu()) +
-                   " is below the LAN port's " + std::to_string((*lan)->mtu()) + ": raise it, or lower the LAN's"};
+                   " is below the LAN port's " + std::to_string((*lan)->mtu()) +
+                   ": raise it, or lower the LAN's"};
     }
     m.ports.push_back({std::move(*lan), std::move(*wan)});
   }

@@ -25,7 +25,7 @@ struct Machine {
   std::vector<std::unique_ptr<io::Idle>> idle;  ///< one per worker, or none
   std::vector<std::unique_ptr<DpdkIo>> io;
   std::vector<std::unique_ptr<DpdkWorker>> workers;
-  Limits limits;               ///< of each shard: what the packet memory allows of the config's
+  Limits limits;                   ///< of each shard: what the packet memory allows of the config's
   std::vector<std::string> sizes;  ///< what was computed, a line each, for the log
 };
 

@@ -31,7 +31,8 @@ void add(T& to, const T& from) {
 void Daemon::ask_reports(bool with_flows) {
   for (auto& each : machine_->workers) {
     each->mailbox().post([this, &w = *each, with_flows] {
-      mailbox_.post([this, r = report(w, span_names_, with_flows, now())]() mutable { take_report(std::move(r)); });
+      mailbox_.post(
+          [this, r = report(w, span_names_, with_flows, now())]() mutable { take_report(std::move(r)); });
     });
   }
 }
@@ -86,7 +87,8 @@ service::PeerView Daemon::peer_view(size_t s) const {
     if (!span.last_heard.is_never()) heard = heard.is_never() ? span.last_heard : later(heard, span.last_heard);
     path = path || span.path.has_value();
   }
-  v.session = l.up() ? service::SessionState::kUp : (path ? service::SessionState::kHello : service::SessionState::kDown);
+  v.session = l.up() ? service::SessionState::kUp
+                     : (path ? service::SessionState::kHello : service::SessionState::kDown);
   if (l.up()) v.key_id = static_cast<uint16_t>(l.session().session().seal->key_id().v);
   v.key_rotation = config_->spans[s].peer.keys.size() > 1;
   v.ever_heard = !heard.is_never();
@@ -120,7 +122,7 @@ service::PortView Daemon::port_view(size_t s, Side side) const {
   v.link_up = link.up;
   v.speed_bps = uint64_t{link.mbps} * 1'000'000;
   v.queues = p.abilities().rx_queues;
-  v.dispatch = machine_->workers.size() == 1 ? service::Dispatch::kSingle
+  v.dispatch = machine_->workers.size() == 1   ? service::Dispatch::kSingle
                : machine_->dispatch != nullptr ? service::Dispatch::kSoftware
                                                : service::Dispatch::kRss;
   const io::PortStats n = p.stats();
@@ -152,7 +154,9 @@ std::vector<service::Condition> Daemon::conditions() const {
     const service::PeerView p = peer_view(s);
     out.push_back({span_names_[s] + " peer", links_[s]->up(), links_[s]->up() ? "session up" : p.trouble});
   }
-  if (draining_) out.push_back({"drain", false, "draining: no new custody is taken; restart the daemon or `ctl reload` ends it"});
+  if (draining_)
+    out.push_back(
+        {"drain", false, "draining: no new custody is taken; restart the daemon or `ctl reload` ends it"});
   return out;
 }
 
@@ -173,7 +177,9 @@ void Daemon::publish() {
     v->budgets.insert(v->budgets.end(), r.budgets.begin(), r.budgets.end());
     for (const SpanReport& s : r.spans) drained = drained && s.drained;
   }
-  v->drain = !draining_ ? service::DrainState::kNo : drained ? service::DrainState::kDrained : service::DrainState::kDraining;
+  v->drain = !draining_ ? service::DrainState::kNo
+             : drained  ? service::DrainState::kDrained
+                        : service::DrainState::kDraining;
   for (size_t s = 0; s < span_names_.size(); ++s) {
     v->ports.push_back(port_view(s, Side::kLan));
     v->ports.push_back(port_view(s, Side::kWan));

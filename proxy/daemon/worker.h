@@ -19,7 +19,8 @@ struct WorkerCounters {
 
 /// What the loop needs of packet memory, ports and sleep; one type per kind, so that nothing is called
 /// indirectly (law 3). `Io::rx(span, side, out)` and `Io::tx(span, side, control, packets)` as Port's bursts;
-/// `handed(out)`: what other workers received for this one; `now()`; `rest(deadline)` sleeps or returns at once; `worked()` is told after a round that found work.
+/// `handed(out)`: what other workers received for this one; `now()`; `rest(deadline)` sleeps or returns at
+/// once; `worked()` is told after a round that found work.
 template <class Io>
 class Worker {
  public:
@@ -104,7 +105,8 @@ class Worker {
   void take(size_t s, Side side, PacketRef p) {
     ++n_.rx_packets;
     n_.rx_bytes += p->size;
-    if (side == Side::kLan ? ends_[s]->from_lan(std::move(p)) : ends_[s]->from_wan(std::move(p), io_.now())) run(s);
+    if (side == Side::kLan ? ends_[s]->from_lan(std::move(p)) : ends_[s]->from_wan(std::move(p), io_.now()))
+      run(s);
   }
 
   uint16_t index_;

@@ -1,5 +1,5 @@
-// Two workers with ports in memory, their sessions and what they make of a conversation: the daemon without DPDK,
-// without a network and without time of its own.
+// Two workers with ports in memory, their sessions and what they make of a conversation: the daemon without
+// DPDK, without a network and without time of its own.
 #include "proxy/daemon/worker.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,8 @@ limits: {max_flows: 64, max_owning_flows: 16, custody_soft: 4MiB, custody_hard: 
 
 std::shared_ptr<const Config> config_of(const std::string& own, const std::string& peer) {
   std::string text = kConfig;
-  for (const auto& [from, to] : {std::pair<std::string, std::string>{"NAME", "proxy-" + own}, {"OWN", own}, {"PEER", peer}}) {
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"NAME", "proxy-" + own}, {"OWN", own}, {"PEER", peer}}) {
     text.replace(text.find(from), from.size(), to);
   }
   const ConfigResult r = parse_config(text, "test.yaml");
@@ -69,14 +70,16 @@ std::shared_ptr<const Config> config_of(const std::string& own, const std::strin
 
 /// One proxy: a worker, its one span end, and the control thread's part of the session.
 struct Site {
-  Site(const std::string& own, const std::string& peer, uint32_t instance, const Instant& clock, model::PacketArena& arena)
+  Site(const std::string& own, const std::string& peer, uint32_t instance, const Instant& clock,
+       model::PacketArena& arena)
       : config(config_of(own, peer)), worker(0, io, 32) {
     io.clock = &clock;
     SpanEndConfig e;
     e.shard.limits = config->limits;
     e.shard.tuning = config->tuning_of(0);
     e.shard.instance = instance;
-    e.neighbour.self = {Mac{2, 0, 0, 0, 0, static_cast<uint8_t>(instance)}, config->spans[0].wan.address.address, {}};
+    e.neighbour.self = {
+        Mac{2, 0, 0, 0, 0, static_cast<uint8_t>(instance)}, config->spans[0].wan.address.address, {}};
     e.neighbour.prefix_bits = 24;
     e.neighbour.peer = config->spans[0].peer.address;
     SpanEndHooks h;
@@ -87,7 +90,9 @@ struct Site {
     worker.end(0).set_policy(std::make_shared<const PolicyTable>(config, 0, std::set<std::string>{}), clock);
     PeerLink::Hooks l;
     l.send = [this](Bytes b) { worker.end(0).send_hello(b); };
-    l.keys = [this, &clock](const SessionSnapshot& s, bool started) { worker.end(0).set_session(s, started, clock); };
+    l.keys = [this, &clock](const SessionSnapshot& s, bool started) {
+      worker.end(0).set_session(s, started, clock);
+    };
     l.tell = [this](const std::string& s) { said.push_back(s); };
     link = std::make_unique<PeerLink>("span", Offer{}, clock, l);
     PeerConfig keys = config->spans[0].peer;
