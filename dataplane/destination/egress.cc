@@ -81,6 +81,13 @@ EgressGroup* Egress::group(const GroupKey& key, const RoleCtx& ctx) {
   return groups_.back().get();
 }
 
+void Egress::reload(const RoleCtx& ctx) {
+  for (auto& g : groups_) {
+    g->bucket.set_rate(ctx.tuning->egress, ctx.now);
+    timers_.set(g->index, g->flows.empty() ? Instant::never() : later(g->bucket.opens_at(), ctx.now));
+  }
+}
+
 void Egress::serve(EgressGroup& g, const RoleCtx& ctx) {
   g.bucket.refill(ctx.now);
   while (g.bucket.open() && !g.flows.empty() && ctx.out->has_room()) {

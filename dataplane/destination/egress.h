@@ -26,6 +26,8 @@ class Egress {
   void run(const RoleCtx& ctx);
   Instant next_deadline() const { return timers_.earliest(); }
   void remove(DestinationFlow& f);
+  /// Tuning has changed: every receiver takes its rate.
+  void reload(const RoleCtx& ctx);
 
  private:
   void serve(EgressGroup& g, const RoleCtx& ctx);

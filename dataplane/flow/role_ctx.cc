@@ -7,7 +7,7 @@
 namespace matchrdma {
 
 bool make_writable(PacketRef& p, PacketPool& pool) {
-  if (p.unique()) return true;
+  if (p.unique() && p->pool->at_rest(*p)) return true;
   PacketRef copy = pool.alloc(p->size);
   if (!copy) return false;
   std::memcpy(copy->data, p->data, p->size);

@@ -12,6 +12,9 @@ namespace matchrdma::io {
 /// The Packet lies in the private area, right behind the mbuf.
 inline Packet* packet_of(rte_mbuf* m) { return static_cast<Packet*>(rte_mbuf_to_priv(m)); }
 inline rte_mbuf* mbuf_of(Packet* p) { return static_cast<rte_mbuf*>(static_cast<void*>(p)) - 1; }
+inline const rte_mbuf* mbuf_of(const Packet* p) {
+  return static_cast<const rte_mbuf*>(static_cast<const void*>(p)) - 1;
+}
 
 /// Takes over one count of an mbuf that nobody else holds.
 inline PacketRef to_packet(rte_mbuf* m) {

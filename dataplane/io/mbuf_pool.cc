@@ -110,6 +110,9 @@ PacketRef MbufPool::alloc(uint32_t size) {
   return p;
 }
 
+// The core's references are one count; every other is a driver's.
+bool MbufPool::at_rest(const Packet& p) const { return rte_mbuf_refcnt_read(mbuf_of(&p)) == 1; }
+
 void MbufPool::recycle(Packet* p) noexcept { rte_pktmbuf_free_seg(mbuf_of(p)); }
 
 uint32_t MbufPool::available() const { return rte_mempool_avail_count(pool_); }

@@ -27,6 +27,7 @@ TEST(IoPort, WhatTheCoreHoldsStaysAsItIs) {
   PacketRef kept = t.packet(1000, 3);
   EXPECT_EQ(t.send(kept.share()), 1u);
   EXPECT_EQ(kept->refs, 1u);
+  EXPECT_FALSE(t.pool->at_rest(*kept));  // the device has it still: nobody may write into it
   EXPECT_TRUE(carries(kept, 1000, 3));
   {
     // The ring brings back the very memory that the core holds: what is received must be another packet.
@@ -38,6 +39,7 @@ TEST(IoPort, WhatTheCoreHoldsStaysAsItIs) {
     EXPECT_TRUE(carries(kept, 1000, 3));
   }
   EXPECT_EQ(t.pool->available(), 199u);
+  EXPECT_TRUE(t.pool->at_rest(*kept));
   // Sent once more, as custody does, and given up while the device has it.
   EXPECT_EQ(t.send(kept.share()), 1u);
   kept.reset();

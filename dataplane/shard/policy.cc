@@ -26,6 +26,13 @@ void Shard::Impl::ask_policy(FlowIndex i, const RoleCtx& ctx) {
   touch(i);
 }
 
+void Shard::set_tuning(const Timing& timing, const Tuning& tuning, Instant now, Outbox& out) {
+  Impl& s = *impl_;
+  s.config.timing = timing;
+  s.config.tuning = tuning;
+  s.egress.reload(s.context(now, out));
+}
+
 void Shard::set_policy(const FlowPolicy* policy, Instant now, Outbox& out) {
   Impl& s = *impl_;
   s.config.policy = policy;

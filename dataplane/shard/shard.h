@@ -79,6 +79,8 @@ class Shard {
   /// Asks the policy anew for every flow; a flow that may not be proxied any more drains first. `policy`
   /// replaces the one before, which must live until then.
   void set_policy(const FlowPolicy* policy, Instant now, Outbox& out);
+  /// Times and tuning from now on; what already waits for a deadline keeps it.
+  void set_tuning(const Timing& timing, const Tuning& tuning, Instant now, Outbox& out);
   /// Flows to one key drain and become transparent; later ones are as the policy says. False: not known here.
   bool drain_flow(const FlowKey& key, Instant now, Outbox& out);
   /// No new custody, here and at the peer (PROTOCOL 8, drain); flows become transparent as they are confirmed.

@@ -110,8 +110,7 @@ Result<void> Daemon::make_ends() {
       SpanEndConfig e;
       e.worker = w;
       e.shard.limits = machine_->limits;
-      e.shard.timing = config_->timing;
-      if (config_->spans[s].expected_rtt) e.shard.timing.initial_rtt = *config_->spans[s].expected_rtt;
+      e.shard.timing = timing_of(*config_, s);
       e.shard.tuning = config_->tuning_of(s);
       e.shard.instance = random_instance();
       e.neighbour = neighbour_of(config_->spans[s], machine_->ports[s].wan->mac());

@@ -201,6 +201,13 @@ Result<std::string> Daemon::reload() {
   }
   silenced_.clear();
   spread_policy();
+  for (size_t s = 0; s < span_names_.size(); ++s) {
+    for (auto& each : machine_->workers) {
+      each->mailbox().post([this, &w = *each, s, timing = timing_of(*config_, s), tuning = config_->tuning_of(s)] {
+        w.end(s).set_tuning(timing, tuning, now());
+      });
+    }
+  }
   ++reloads_;
   publish();
   return "config " + config_path_ + " is applied";

@@ -39,7 +39,9 @@ Result<void> PeerLink::set_keys(const PeerConfig& peer, Instant now) {
 
 void PeerLink::hello(Bytes datagram, Instant now) {
   PeerOutput out;
+  const uint64_t before = session_.counters().agreed + session_.counters().new_pairs;
   session_.receive(datagram, now, out);
+  if (session_.counters().agreed + session_.counters().new_pairs > before) heard_ = now;
   act(out);
 }
 

@@ -35,6 +35,8 @@ class PeerLink {
   void renew(Instant now) { session_.renew(now); }
 
   bool up() const { return session_.session().seal.has_value(); }
+  /// The peer has confirmed the session within the last keep-alives. A dead peer leaves its keys behind.
+  bool alive(Instant now) const { return up() && !heard_.is_never() && heard_ + kSilence > now; }
   const PeerSession& session() const { return session_; }
   uint64_t sessions() const { return sessions_; }
   uint64_t restarts() const { return restarts_; }
@@ -42,12 +44,14 @@ class PeerLink {
   uint8_t peer_version() const { return peer_version_; }
 
  private:
+  static constexpr Duration kSilence = Duration::millis(3500);  ///< three keep-alives of a second may be lost
   void act(PeerOutput& out);
 
   std::string span_;
   SystemEntropy entropy_;
   PeerSession session_;
   Hooks hooks_;
+  Instant heard_ = Instant::never();
   uint64_t published_ = 0;  ///< number of the snapshot that the workers have
   uint64_t sessions_ = 0, restarts_ = 0;
   uint8_t peer_version_ = 0;

@@ -152,6 +152,12 @@ void SpanEnd::set_policy(std::shared_ptr<const PolicyTable> policy, Instant now)
   emit();
 }
 
+void SpanEnd::set_tuning(const Timing& timing, const Tuning& tuning, Instant now) {
+  out_.clear();
+  shard_.set_tuning(timing, tuning, now, out_);
+  emit();
+}
+
 void SpanEnd::poison_journaled(const JournalRecord& r, Instant now) {
   out_.clear();
   shard_.poison_journaled(r, now, out_);

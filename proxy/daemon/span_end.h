@@ -68,6 +68,7 @@ class SpanEnd : private DatagramSink {
   // Orders of the control thread, run by the worker.
   void set_session(const SessionSnapshot& s, bool peer_started, Instant now);
   void set_policy(std::shared_ptr<const PolicyTable> policy, Instant now);
+  void set_tuning(const Timing& timing, const Tuning& tuning, Instant now);
   void poison_journaled(const JournalRecord& r, Instant now);
   bool register_qp(const Registration& r, Instant now);
   void unregister_qp(const Registration& r, Instant now);

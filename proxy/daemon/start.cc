@@ -155,6 +155,12 @@ Result<void> make_workers(const Config& c, Machine& m) {
 
 }  // namespace
 
+Timing timing_of(const Config& config, size_t span) {
+  Timing t = config.timing;
+  if (config.spans[span].expected_rtt) t.initial_rtt = *config.spans[span].expected_rtt;
+  return t;
+}
+
 Result<std::unique_ptr<Machine>> start_machine(const Config& config) {
   auto m = std::make_unique<Machine>();
   auto plans = plan(config);

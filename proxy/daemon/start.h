@@ -29,6 +29,9 @@ struct Machine {
   std::vector<std::string> sizes;  ///< what was computed, a line each, for the log
 };
 
+/// Times of the shards of span number `span`.
+Timing timing_of(const Config& config, size_t span);
+
 /// Everything but the span ends. Errors say what does not suffice and what to do.
 Result<std::unique_ptr<Machine>> start_machine(const Config& config);
 

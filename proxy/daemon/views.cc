@@ -87,8 +87,9 @@ service::PeerView Daemon::peer_view(size_t s) const {
     if (!span.last_heard.is_never()) heard = heard.is_never() ? span.last_heard : later(heard, span.last_heard);
     path = path || span.path.has_value();
   }
-  v.session = l.up() ? service::SessionState::kUp
-                     : (path ? service::SessionState::kHello : service::SessionState::kDown);
+  v.session = l.alive(now()) ? service::SessionState::kUp
+              : path            ? service::SessionState::kHello
+                                : service::SessionState::kDown;
   if (l.up()) v.key_id = static_cast<uint16_t>(l.session().session().seal->key_id().v);
   v.key_rotation = config_->spans[s].peer.keys.size() > 1;
   v.ever_heard = !heard.is_never();
@@ -96,6 +97,9 @@ service::PeerView Daemon::peer_view(size_t s) const {
   v.version = kChannelVersion;
   v.peer_version = l.up() ? kChannelVersion : l.peer_version();
   v.trouble = l.trouble();
+  if (v.trouble.empty() && l.up() && !l.alive(now())) {
+    v.trouble = "the peer has fallen silent: is its daemon running, is the span up?";
+  }
   if (v.trouble.empty() && !l.up()) {
     v.trouble = path ? "no answer to HELLO: is the peer's daemon running, with the same key?"
                      : "nobody answers at the next hop: is the span up, and are the addresses right?";
@@ -152,7 +156,8 @@ std::vector<service::Condition> Daemon::conditions() const {
       out.push_back({name, up, up ? "link up" : "link down: check the cable, or the interface"});
     }
     const service::PeerView p = peer_view(s);
-    out.push_back({span_names_[s] + " peer", links_[s]->up(), links_[s]->up() ? "session up" : p.trouble});
+    const bool up = p.session == service::SessionState::kUp;
+    out.push_back({span_names_[s] + " peer", up, up ? "session up" : p.trouble});
   }
   if (draining_)
     out.push_back(

@@ -129,6 +129,24 @@ TEST(Tags, S8_DrainEndsWithTheProxyThatAskedForIt) {
   EXPECT_NE(state_at(rig.b, true), "transparent");
 }
 
+TEST(Tags, TuningCountsFromNowOn) {
+  RigOptions o;
+  o.throttled();
+  o.config.timing.hold_max = Duration::seconds(10);
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.from_a(write_only(101));
+  rig.from_a(write_only(102));
+  rig.wait(Duration::micros(10));
+  ASSERT_EQ(acks(rig.a.lan).back(), 100u);
+  o.config.timing.hold_max = Duration::micros(1);
+  rig.a.shard.set_tuning(o.config.timing, o.config.tuning, rig.now(), rig.a.out);
+  rig.from_a(write_only(103));
+  rig.wait(Duration::micros(10));
+  EXPECT_EQ(acks(rig.a.lan).back(), 103u);
+}
+
 TEST(Tags, S8_OneFlowDrains) {
   PairRig rig;
   rig.connect();
