@@ -30,8 +30,8 @@ struct RoleCtx {
 /// ACKs in a row for what was never sent: a pair that was inferred is wrong (C6).
 inline constexpr uint32_t kContradictions = 3;
 
-/// Makes the bytes of `p` changeable: `p` stays itself when nobody else, nor a driver, holds it and becomes a copy otherwise
-/// (law 4: what is retained is final). False, and `p` untouched, when the pool is exhausted.
+/// Makes the bytes of `p` changeable: `p` stays itself when nobody else, nor a driver, holds it and becomes a
+/// copy otherwise (law 4: what is retained is final). False, and `p` untouched, when the pool is exhausted.
 bool make_writable(PacketRef& p, PacketPool& pool);
 
 /// 256, 512, 1024, 2048 or 4096 (IBA 9.7.2).

@@ -203,9 +203,8 @@ Result<std::string> Daemon::reload() {
   spread_policy();
   for (size_t s = 0; s < span_names_.size(); ++s) {
     for (auto& each : machine_->workers) {
-      each->mailbox().post([this, &w = *each, s, timing = timing_of(*config_, s), tuning = config_->tuning_of(s)] {
-        w.end(s).set_tuning(timing, tuning, now());
-      });
+      each->mailbox().post([this, &w = *each, s, timing = timing_of(*config_, s),
+                            tuning = config_->tuning_of(s)] { w.end(s).set_tuning(timing, tuning, now()); });
     }
   }
   ++reloads_;

@@ -88,8 +88,8 @@ service::PeerView Daemon::peer_view(size_t s) const {
     path = path || span.path.has_value();
   }
   v.session = l.alive(now()) ? service::SessionState::kUp
-              : path            ? service::SessionState::kHello
-                                : service::SessionState::kDown;
+              : path         ? service::SessionState::kHello
+                             : service::SessionState::kDown;
   if (l.up()) v.key_id = static_cast<uint16_t>(l.session().session().seal->key_id().v);
   v.key_rotation = config_->spans[s].peer.keys.size() > 1;
   v.ever_heard = !heard.is_never();
