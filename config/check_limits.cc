@@ -39,8 +39,6 @@ void check_daemon(const Config& c, Notes& notes) {
     notes.error("memory.no-huge", "stands beside memory.hugepages; keep one of the two");
   if (c.registration && c.metrics && c.registration->listen == *c.metrics)
     notes.error("register.listen", "is the address of metrics.listen too; choose another port");
-  if (!c.group.empty() && c.user.empty())
-    notes.error("group", "is set without `user`; write the user to become as well");
   if (notes.good("workers.cores") && notes.written("workers.cores") && c.workers.cores.empty())
     notes.error("workers.cores", "names no core; one worker at least is needed, like [1]");
 }

@@ -106,8 +106,6 @@ TEST(Checks, LimitsInOrder) {
 TEST(Checks, Daemon) {
   EXPECT_EQ(said(small() + "memory: {hugepages: 1GiB, no-huge: 1GiB}\n"),
             "c.yaml:16:36: memory.no-huge: 1GiB: stands beside memory.hugepages; keep one of the two\n");
-  EXPECT_EQ(said(small() + "group: x\n"),
-            "c.yaml:16:8: group: x: is set without `user`; write the user to become as well\n");
 }
 
 TEST(Checks, AcknowledgingNeedsTheIcrc) {

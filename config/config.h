@@ -49,6 +49,7 @@ struct LanConfig {
   std::string port;     ///< "0000:3b:00.0" (domain always written out) or "net_af_packet0,iface=eth1"
   uint16_t mtu = 9216;  ///< largest IP packet, bytes
   bool link_loss_forwarding = true;  ///< the LAN link goes down with the WAN link (H14)
+  std::vector<uint8_t> pfc;          ///< priorities that are paused while custody is short of memory (C12)
 };
 
 struct WanConfig {
@@ -129,9 +130,7 @@ struct AdminConfig {
 /// TCP listener for REGISTER / UNREGISTER, TLS 1.3 with an external PSK. There only where it is configured.
 struct RegisterConfig {
   Endpoint listen;
-  std::string psk_file;
-  std::string identity;
-  KeyBytes secret;  ///< as PeerKey::secret
+  std::string psk_file;  ///< lines IDENTITY HEXKEY; read by the listener
 };
 
 struct LogConfig {
@@ -147,17 +146,16 @@ struct Config {
   std::vector<SpanConfig> spans;     ///< at least one; the index is the `port_pair` of FlowKey
   std::vector<ClassConfig> classes;  ///< the first that fits counts; what fits none is transparent (C7)
   Limits limits;
-  Timing timing;             ///< `cnp.min_interval` and `cnp.port_interval` of the file stand here
+  Timing timing;             ///< and `tuning`: section `cnp` of the file stands in them
   Tuning tuning;             ///< budget and egress are the span's: see tuning_of()
-  uint8_t cnp_dscp = 48;     ///< of the CNPs this proxy makes
   std::string journal_path;  ///< empty: no journal (H13)
+  std::string capture_folder = "/var/lib/matchrdma";  ///< where `ctl capture` may write
   AdminConfig admin;
   std::optional<RegisterConfig> registration;
   std::optional<Endpoint> metrics =
       Endpoint{IpAddress{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1}},
                9464};  ///< none: `metrics.listen: off`
   LogConfig log;
-  std::string user, group;  ///< to become once ports are open; empty: stay who started it
 
   /// Tuning as the shards of span number `span` need it: budget and egress are those of the span.
   Tuning tuning_of(size_t span) const {

@@ -25,7 +25,7 @@ TEST(Errors, Keys) {
       {small() + "colour: red\n",
        "c.yaml:16:1: colour: no such key; this section has name, workers, memory, spans, classes, check_icrc, "
        "limits, "
-       "timing, tuning, cnp, journal, admin, register, metrics, log, user, group\n"},
+       "timing, tuning, cnp, journal, admin, register, metrics, capture_folder, log\n"},
       {small() + "limits:\n  max_flow: 10\n",
        "c.yaml:17:3: limits.max_flow: no such key; did you mean `max_flows`?\n"},
       {changed("      mtu: 1500\n    wan", "      mtu: 1500\n      mtu: 9000\n    wan"),
@@ -61,7 +61,7 @@ TEST(Errors, Types) {
       {"- a\n- b\n",
        "c.yaml:1:1: no section stands here; write keys below it, indented, of name, workers, memory, spans, "
        "classes, "
-       "check_icrc, limits, timing, tuning, cnp, journal, admin, register, metrics, log, user, group\n"},
+       "check_icrc, limits, timing, tuning, cnp, journal, admin, register, metrics, capture_folder, log\n"},
   });
 }
 
@@ -135,7 +135,7 @@ TEST(Errors, Yaml) {
       {"workers:\n\tcores: 1\nx:\n \ty: 1\n",
        "c.yaml:2:1: a tab; YAML is indented by spaces alone\nc.yaml:4:2: a tab; YAML is indented by spaces "
        "alone\n"},
-      {"name: \"x\nuser: y\n", "c.yaml:1:7: a quoted text does not end on its line; close the quote\n"},
+      {"name: \"x\ncheck_icrc: y\n", "c.yaml:1:7: a quoted text does not end on its line; close the quote\n"},
       {"name: 'x\n", "c.yaml:1:7: a quoted text does not end on its line; close the quote\n"},
       {"name: [x\n",
        "c.yaml:2:1: no YAML: end of sequence flow not found; look at the indentation, colons and quotes "
@@ -148,10 +148,10 @@ TEST(Errors, Yaml) {
        "c.yaml:1:3: a byte that is no UTF-8 text; save the file as UTF-8, and name the right file\n"},
       {"name: \xff\n",
        "c.yaml:1:7: a byte that is no UTF-8 text; save the file as UTF-8, and name the right file\n"},
-      {small() + "name: &n x\nuser: *n\n",
+      {small() + "name: &n x\ncapture_folder: *n\n",
        "c.yaml:16:7: an anchor (&name) is not understood here; leave it out\n"
-       "c.yaml:17:1: user: nothing stands here; write a user, or leave the key out\n"
-       "c.yaml:17:7: an alias (*name) is not understood here; write its content out\n"},
+       "c.yaml:17:1: capture_folder: nothing stands here; write an absolute path, or leave the key out\n"
+       "c.yaml:17:17: an alias (*name) is not understood here; write its content out\n"},
       {small() + "name: !!str x\n", "c.yaml:16:7: a tag (!type) is not understood here; leave it out\n"},
       {std::string((1 << 20) + 1, '#'),
        "c.yaml:1:1: larger than 1048576 bytes; this is no configuration of matchrdma\n"},

@@ -105,7 +105,7 @@ Kind<std::string> words(std::string form, size_t most) {
 
 Kind<std::string> absolute_path() {
   return word<std::string>(
-      "absolute path",
+      "an absolute path",
       [](const std::string& text) -> Result<std::string> {
         if (!on_one_line(text, 4095) || text.front() != '/')
           return Error{"not an absolute path; the daemon runs in no folder of yours, write it from / on"};

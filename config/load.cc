@@ -74,8 +74,7 @@ void read_keys(Config& c, const std::string& folder, Notes& notes) {
         notes.error(path, "holds the same key as the other one; make a new one for the new id");
     }
   }
-  if (c.registration)
-    read_key(folder, c.registration->psk_file, "register.psk_file", c.registration->secret, notes);
+  if (c.registration) c.registration->psk_file = (fs::path(folder) / c.registration->psk_file).string();
 }
 
 /// The whole file, or false and a note.

@@ -92,8 +92,7 @@ TEST(Reload, NamesWhatNeedsARestart) {
       restart(small() + "  - {name: t, lan: {port: net_null2}, wan: {port: net_null3, address: 192.0.2.5/30}, "
                         "peer: {address: 192.0.2.6, keys: [{id: 1, file: k}]}}\n"),
       Paths{"spans"});
-  EXPECT_EQ(restart(small() + "register: {listen: '127.0.0.1:1', psk_file: k, identity: i}\n"),
-            Paths{"register"});
+  EXPECT_EQ(restart(small() + "register: {listen: '127.0.0.1:1', psk_file: k}\n"), Paths{"register"});
   EXPECT_EQ(restart(small() + "metrics: {listen: off}\n"), Paths{"metrics.listen"});
 }
 

@@ -54,8 +54,9 @@ TEST(Reference, EveryFieldOfTheDataplaneHasAKey) {
   EXPECT_EQ(limits_section().children.size(), fields_of<Limits>());
   constexpr size_t kUnderCnp = 2;
   EXPECT_EQ(timing_section().children.size() + kUnderCnp, fields_of<Timing>());
-  // Of the span: budget and egress, two each. check_icrc is at the top, `learned` is what a class says.
-  constexpr size_t kElsewhere = 4 + 2;
+  // Of the span: budget and egress, two each. check_icrc is at the top, `learned` is what a class says, the
+  // DSCP of CNPs stands under `cnp`.
+  constexpr size_t kElsewhere = 4 + 3;
   EXPECT_EQ(tuning_section().children.size() + kElsewhere, fields_of<Tuning>());
 }
 

@@ -19,7 +19,9 @@ Kind<Config> cnp_section() {
       key<C>(
           "port_interval", [](auto& c) -> auto& { return c.timing.cnp_port_interval; }, interval, kReload,
           "between two CNPs out of one port"),
-      key<C>("dscp", &C::cnp_dscp, whole<uint8_t>(0, 63), kReload, "of the CNPs made here"),
+      key<C>(
+          "dscp", [](auto& c) -> auto& { return c.tuning.cnp_dscp; }, whole<uint8_t>(0, 63), kReload,
+          "of the CNPs made here"),
   });
 }
 
@@ -68,9 +70,8 @@ Kind<Config> build() {
       key<C>("register", &C::registration, maybe(register_section()), kRestart,
              "REGISTER and UNREGISTER from other machines; there only where it is written"),
       key<C>("metrics", itself, metrics_section(), kRestart, "Prometheus"),
+      key<C>("capture_folder", &C::capture_folder, absolute_path(), kReload, "where `ctl capture` writes"),
       key<C>("log", &C::log, log_section(), kReload, "what is told, and where"),
-      key<C>("user", &C::user, words("a user"), kRestart, "to become once the ports are open"),
-      key<C>("group", &C::group, words("a group"), kRestart, "the same; the group of `user` if missing"),
   });
 }
 

@@ -86,8 +86,8 @@ Kind<RegisterConfig> register_section() {
   return section<R>({
       required<R>("listen", &R::listen, listen, kRestart,
                   "TCP address of the listener, TLS 1.3 with a shared key"),
-      required<R>("psk_file", &R::psk_file, words("a path", 4095), kReload, "as peer.keys.file"),
-      required<R>("identity", &R::identity, words("an identity", 128), kReload, "what a host calls this key"),
+      required<R>("psk_file", &R::psk_file, words("a path", 4095), kRestart,
+                  "mode 0600, lines IDENTITY HEXKEY; relative to the folder of this file"),
   });
 }
 

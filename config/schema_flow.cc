@@ -92,6 +92,8 @@ Kind<Timing> timing_section() {
              "longest time a sender may take to go back (C9)"),
       key<T>("custody_max_age", &T::custody_max_age, time_between(second, hour * 24), kReload,
              "how long custody is kept while the span or the receiver is silent"),
+      key<T>("registration_lease", &T::registration_lease, time_between(second, hour * 24), kReload,
+             "how long a registered pair is remembered without traffic and without REGISTER"),
   });
 }
 

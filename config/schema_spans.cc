@@ -22,6 +22,8 @@ Kind<LanConfig> lan_section() {
       key<L>("mtu", &L::mtu, mtu(), kRestart, "largest IP packet there, bytes"),
       key<L>("link_loss_forwarding", &L::link_loss_forwarding, on_off(), kReload,
              "take the link down while that of the WAN is down, so that the LAN reroutes (H14)"),
+      key<L>("pfc", &L::pfc, one_or_more(whole<uint8_t>(0, 7), "priority or list of them"), kRestart,
+             "lossless priorities paused while custody is above its soft limit; none if missing (C12)"),
   });
 }
 

@@ -24,7 +24,7 @@ struct CtlOptions {
   uint64_t qpn = 0, top = 0;
   // register, unregister
   std::string local, remote, vlan, completion, wait = "5s";
-  uint64_t mtu = 0, port_pair = 0;
+  uint64_t mtu = 0;
   bool credits = false;
   // mode, capture
   std::string traffic_class, flow, mode, file, max_bytes = "64MiB", max_time = "60s";
@@ -110,7 +110,6 @@ void run_pair(const Options& o, const char* command) {
   if (vlans.size() > 2) stop("--vlan " + o->vlan + ": write one VLAN id, or OUTER,INNER", 2);
   if (!vlans.empty()) request["vlan"] = whole("--vlan", vlans[0], 4094);
   if (vlans.size() == 2) request["inner_vlan"] = whole("--vlan", vlans[1], 4094);
-  if (o->port_pair != 0) request["port_pair"] = o->port_pair;
   if (o->mtu != 0) request["mtu"] = o->mtu;
   if (o->credits) request["credits"] = true;
   if (!o->completion.empty()) request["completion"] = o->completion;
@@ -183,7 +182,6 @@ void add_pair_options(CLI::App& c, const Options& o) {
   c.add_option("--local", o->local, "End on this proxy's LAN: IP,QPN or IP,QPN,STARTING-PSN")->required();
   c.add_option("--remote", o->remote, "End at the far side, written the same way")->required();
   c.add_option("--vlan", o->vlan, "VLAN id, or OUTER,INNER");
-  c.add_option("--port-pair", o->port_pair, "Port pair, where the daemon has several");
   c.add_option("--span", o->span, "Span, where the daemon cannot tell it from the addresses");
   c.add_option("--wait", o->wait, "How long to wait for both proxies");
 }
@@ -191,7 +189,7 @@ void add_pair_options(CLI::App& c, const Options& o) {
 void add_pairs(CLI::App& ctl, const Options& o) {
   CLI::App* reg = ctl.add_subcommand("register", "Tell both proxies which two QPs belong together");
   add_pair_options(*reg, o);
-  reg->add_option("--mtu", o->mtu, "Path MTU of the QPs: 256 to 4096");
+  reg->add_option("--mtu", o->mtu, "Path MTU of the QPs: 256 to 4096")->required();
   reg->add_option("--completion", o->completion, "transparent, early or end-to-end");
   reg->add_flag("--credits", o->credits, "The QPs use end-to-end credits");
   reg->footer(

@@ -81,7 +81,7 @@ Result<std::unique_ptr<LineServer>> open_admin_socket(const AdminSocketOptions& 
   if (*gid && ::chown(o.path.c_str(), static_cast<uid_t>(-1), **gid) != 0) {
     return Error{"admin socket " + o.path + ": cannot give it to group " + o.group + ": " + why()};
   }
-  if (::chmod(o.path.c_str(), 0660) != 0) return Error{"admin socket " + o.path + ": " + why()};
+  if (::chmod(o.path.c_str(), o.mode) != 0) return Error{"admin socket " + o.path + ": " + why()};
   if (::listen(fd.get(), kBacklog) != 0) return Error{"admin socket " + o.path + ": " + why()};
   return std::make_unique<LineServer>(std::move(fd), plain_stream, Rights::kAll, o.limits, commands);
 }

@@ -118,8 +118,11 @@ Outcome Commands::show(Fields& f, Instant) {
 }
 
 Outcome Commands::register_pair(Fields& f, Instant now) {
+  const bool has_mtu = f.has("mtu");
   const auto c = read_pair(f);
   if (!c) return refusal(c.error());
+  if (!has_mtu)
+    return refusal("mtu: is missing; choose 256, 512, 1024, 2048 or 4096, the path MTU of both ends");
   return until_done([control = control_, pair = c->pair] { return control->register_pair(pair); }, c->patience,
                     now);
 }

@@ -123,12 +123,14 @@ TEST_F(CommandsTest, RegisterIsReadAndValidated) {
   EXPECT_EQ(reg.completion, Completion::kEarly);
 
   EXPECT_NE(error(R"({"v":1,"cmd":"register"})").find("local: is missing"), std::string::npos);
+  EXPECT_NE(error(pair_line("register")).find("mtu: is missing"), std::string::npos);
   EXPECT_NE(error(pair_line("register", R"(,"mtu":1500)")).find("mtu: choose"), std::string::npos);
   EXPECT_NE(error(pair_line("register", R"(,"completion":"never")")).find("transparent, early, end-to-end"),
             std::string::npos);
   EXPECT_NE(error(pair_line("register", R"(,"vlan":5000)")).find("vlan"), std::string::npos);
   EXPECT_NE(error(pair_line("register", R"(,"spam":1)")).find("\"spam\" is not known here"), std::string::npos);
-  EXPECT_NE(error(pair_line("register", R"(,"span":"refused")")).find("there is: north"), std::string::npos);
+  EXPECT_NE(error(pair_line("register", R"(,"mtu":1024,"span":"refused")")).find("there is: north"),
+            std::string::npos);
   EXPECT_NE(error(R"({"v":1,"cmd":"register","local":{"ip":"10.0.0.1","qpn":1},"remote":{"ip":"::1","qpn":9}})")
                 .find("local.qpn: 1 is not"),
             std::string::npos);

@@ -15,8 +15,11 @@ bool matches(const FlowFilter& f, const FlowKey& k, Qpn sender, const char* stat
 }
 
 Json key_json(const FlowKey& k) {
-  return {{"src", ip_text(k.src)}, {"dst", ip_text(k.dst)},      {"dst_qpn", k.dst_qpn.v},
-          {"vlan", k.vlan_outer},  {"inner_vlan", k.vlan_inner}, {"port_pair", k.port_pair}};
+  return {{"src", ip_text(k.src)},
+          {"dst", ip_text(k.dst)},
+          {"dst_qpn", k.dst_qpn.v},
+          {"vlan", k.vlan_outer},
+          {"inner_vlan", k.vlan_inner}};
 }
 
 Json flow_json(const FlowRow& r) {

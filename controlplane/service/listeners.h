@@ -11,11 +11,12 @@ namespace matchrdma::service {
 
 struct AdminSocketOptions {
   std::string path = kAdminSocket;
+  uint32_t mode = 0660;
   std::string group;  ///< who may connect, besides root; "": the daemon's own group
   LineServerLimits limits;
 };
 
-/// Listens at `path`, mode 0660. A socket that a dead daemon left is replaced; one that a living daemon listens
+/// Listens at `path`. A socket that a dead daemon left is replaced; one that a living daemon listens
 /// on is not. The file stays when the server is destroyed; remove_admin_socket() takes it away.
 Result<std::unique_ptr<LineServer>> open_admin_socket(const AdminSocketOptions& options, Commands& commands);
 void remove_admin_socket(const std::string& path);

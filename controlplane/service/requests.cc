@@ -71,7 +71,6 @@ FlowKey read_flow_key(const Json& j, Fields& request, const char* key) {
   k.dst_qpn = read_qpn(f);
   k.vlan_outer = read_small(f, "vlan", kMaxVlan);
   k.vlan_inner = read_small(f, "inner_vlan", kMaxVlan);
-  k.port_pair = read_small(f, "port_pair", UINT16_MAX);
   request.wrong(f.done());
   return k;
 }
@@ -118,10 +117,9 @@ Result<PairCommand> read_pair(Fields& f) {
   r.vlan_outer = read_small(f, "vlan", kMaxVlan);
   r.vlan_inner = read_small(f, "inner_vlan", kMaxVlan);
   if (r.vlan_inner != 0 && r.vlan_outer == 0) f.wrong("inner_vlan", "needs vlan, the outer one");
-  r.port_pair = read_small(f, "port_pair", UINT16_MAX);
   r.path_mtu = static_cast<uint32_t>(f.whole("mtu", 0, 4096, 0));
   if (r.path_mtu != 0 && !legal_path_mtu(r.path_mtu)) {
-    f.wrong("mtu", "choose 256, 512, 1024, 2048 or 4096, or leave it out if it is not known");
+    f.wrong("mtu", "choose 256, 512, 1024, 2048 or 4096, the path MTU of both queue pairs");
   }
   r.credits = f.flag("credits");
   constexpr std::array<Choice<Completion>, 3> kCompletions{{{"transparent", Completion::kTransparent},

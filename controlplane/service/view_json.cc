@@ -135,7 +135,6 @@ Json budget_json(const BudgetView& b) {
           {"receiver", ip_text(b.group.dst)},
           {"vlan", b.group.vlan_outer},
           {"inner_vlan", b.group.vlan_inner},
-          {"port_pair", b.group.port_pair},
           {"rate_bps", b.rate.bps},
           {"from_peer", b.from_peer},
           {"backlog_bytes", b.backlog_bytes},

@@ -23,6 +23,7 @@ enum class CounterKind : uint8_t {
   X(naks_sent,             kCounter, "sequence_naks",                  "packets",  "Sequence-error NAKs given to local senders") \
   X(fault_naks,            kCounter, "fault_naks",                     "packets",  "Fatal NAKs given to senders whose QP had to fail") \
   X(cnps,                  kCounter, "cnps",                           "packets",  "CNPs made for local senders")      \
+  X(pauses,                kCounter, "pauses",                         "packets",  "PFC frames sent into the LAN because custody was short of memory") \
   X(ce_rewritten,          kCounter, "ce_rewritten_packets",           "packets",  "Congestion marks of the span taken off before delivery") \
   X(real_acks_absorbed,    kCounter, "receiver_acks_absorbed",         "packets",  "ACKs of receivers that ended here") \
   X(real_naks_absorbed,    kCounter, "receiver_naks_absorbed",         "packets",  "Sequence-error NAKs of receivers that ended here") \

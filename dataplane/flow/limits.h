@@ -49,6 +49,7 @@ struct Timing {
   Duration idle_expiry = Duration::seconds(60);  ///< copies kept for a barrier that nobody lifts
   Duration doubt_wait = Duration::seconds(5);    ///< longest time a sender may take to go back (C9)
   Duration custody_max_age = Duration::seconds(300);
+  Duration registration_lease = Duration::seconds(3600);  ///< renewed by traffic and by REGISTER
 };
 
 struct Tuning {
@@ -62,6 +63,7 @@ struct Tuning {
   uint64_t gate_cnp_threshold = 4 << 20;  ///< bytes in the gate of one group
   Completion learned = Completion::kTransparent;  ///< policy of pairs that nobody registered (C7)
   bool check_icrc = true;
+  uint8_t cnp_dscp = 48;
 };
 
 }  // namespace matchrdma

@@ -28,7 +28,8 @@ namespace matchrdma {
   X(kPseudoAck, "pseudo_ack")                                                                \
   X(kPseudoNak, "pseudo_nak")                                                                \
   X(kFaultNak, "fault_nak")                                                                  \
-  X(kCnp, "cnp")
+  X(kCnp, "cnp")                                                                             \
+  X(kPause, "pause") /* PFC towards the LAN */
 
 enum class Cause : uint8_t {
 #define MATCHRDMA_X(id, key) id,

@@ -62,4 +62,17 @@ bool Shard::drain_flow(const FlowKey& key, Instant now, Outbox& out) {
   return true;
 }
 
+void Shard::drain_flows(const FlowPolicy& transparent, Instant now, Outbox& out) {
+  Impl& s = *impl_;
+  const RoleCtx ctx = s.context(now, out);
+  for (FlowIndex i = 0; i < s.records.size(); ++i) {
+    const FlowRecord& r = s.records[i];
+    if (!r.source || transparent.completion(r.source->key, r.dscp, r.registered) != Completion::kTransparent)
+      continue;
+    order_drain(*r.source, s.gate, ctx);
+    s.touch(i);
+  }
+  s.settle_dirty(ctx);
+}
+
 }  // namespace matchrdma

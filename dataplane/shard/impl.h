@@ -122,6 +122,7 @@ struct Shard::Impl {
   bool seen_on_path(const FlowOpen& m, const FlowRecord* r, const RoleCtx& ctx) const;
   void retire(const SourceFlow& f, const RoleCtx& ctx);
   void run_wanted(const RoleCtx& ctx);
+  bool forgettable(const FlowRecord& r, const FlowRecord& back, const RoleCtx& ctx) const;
   void forget_idle(const RoleCtx& ctx);
 
   // journal.cc: H13.
@@ -170,6 +171,7 @@ struct Shard::Impl {
   std::vector<FlowIndex> dirty;
   std::vector<FlowIndex> touched;
   CnpPort cnp_port;
+  Pause pause;
   uint32_t next_flow_id = 0;
 
   std::vector<Asked> asked;

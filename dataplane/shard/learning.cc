@@ -131,18 +131,26 @@ void Shard::Impl::on_flow_open(const FlowOpen& m, const RoleCtx& ctx) {
   touch(i);
 }
 
-// An inferred pair without traffic is remembered for an hour (PROTOCOL 3).
+// A pair without traffic is remembered for an hour (PROTOCOL 3), a registered one as long as its lease.
+bool Shard::Impl::forgettable(const FlowRecord& r, const FlowRecord& back, const RoleCtx& ctx) const {
+  const bool rests = r.source->state == FlowState::kPaired || r.source->state == FlowState::kTransparent;
+  const bool idle =
+      back.destination->state == DestState::kIdle || back.destination->state == DestState::kOpened;
+  const Duration remembered = r.by == LearnedBy::kRegistration ? ctx.timing->registration_lease : kRemembered;
+  return rests && idle && later(r.last, back.last) + remembered <= ctx.now;
+}
+
 void Shard::Impl::forget_idle(const RoleCtx& ctx) {
   for (FlowIndex k = 0; k < std::min<FlowIndex>(kIdlePerProbe, static_cast<FlowIndex>(records.size())); ++k) {
     idle_hand = (idle_hand + 1) % static_cast<FlowIndex>(records.size());
     const FlowRecord& r = records[idle_hand];
     const FlowRecord* back = record(r.reverse);
-    if (!r.source || back == nullptr || r.by == LearnedBy::kRegistration) continue;
-    const bool rests = r.source->state == FlowState::kPaired || r.source->state == FlowState::kTransparent;
-    const bool idle =
-        back->destination->state == DestState::kIdle || back->destination->state == DestState::kOpened;
-    if (!rests || !idle || later(r.last, back->last) + kRemembered > ctx.now) continue;
-    unlearn(Registration::of(r.source->key, r.source->sender_qpn), ctx);
+    if (!r.source || back == nullptr || !forgettable(r, *back, ctx)) continue;
+    const Registration pair = Registration::of(r.source->key, r.source->sender_qpn);
+    std::erase_if(asked, [&](const Asked& a) {
+      return !a.unregister && a.reg.flow(true) == pair.flow(true) && a.reg.flow(false) == pair.flow(false);
+    });
+    unlearn(pair, ctx);
   }
 }
 

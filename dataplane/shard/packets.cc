@@ -4,11 +4,10 @@
 #include "dataplane/shard/impl.h"
 #include "dataplane/source/activate.h"
 #include "dataplane/wire/icrc.h"
+#include "dataplane/wire/pause_frame.h"
 
 namespace matchrdma {
 namespace {
-
-constexpr uint16_t kEtherTypePause = 0x8808;
 
 bool tracked(const FlowRecord& r) { return r.source ? r.source->tracked() : r.destination->tracking(); }
 

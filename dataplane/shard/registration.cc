@@ -104,6 +104,7 @@ bool Shard::Impl::learn(const Registration& reg, bool local_a, LearnedBy by, con
   for (const bool from_a : {true, false}) {
     FlowRecord& r = records[from_a ? ab : ba];
     const Registration::End& from = from_a ? reg.a : reg.b;
+    r.last = ctx.now;
     if (r.named == from || !from.has_start) continue;
     if (!r.named.has_start) {
       vouch(r, from, by);

@@ -51,6 +51,7 @@ Shard::Impl::Impl(const ShardConfig& c, PacketPool& p)
       gate(c.limits.max_groups),
       egress(c.limits.max_groups),
       timers(c.limits.max_flows),
+      pause(c.pause),
       correlation(c.limits.correlation),
       rtt(c.timing.initial_rtt) {
   records.reserve(c.limits.max_flows);
@@ -95,6 +96,7 @@ void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> mes
   egress.run(ctx);
   settle_dirty(ctx);
   run_peer_timer(ctx);
+  pause.run(ctx);
   if (!wanted.empty()) run_wanted(ctx);
   if (!held_dreqs.empty()) release_dreqs(ctx);
 }
@@ -178,7 +180,7 @@ void Shard::Impl::arm(FlowIndex i, const RoleCtx& ctx) {
 
 Instant Shard::Impl::next_wakeup() const {
   return earlier(earlier(timers.earliest(), peer_deadline()),
-                 earlier(gate.next_deadline(), egress.next_deadline()));
+                 earlier(earlier(gate.next_deadline(), egress.next_deadline()), pause.next_deadline()));
 }
 
 Shard::Shard(const ShardConfig& config, PacketPool& pool) : impl_(std::make_unique<Impl>(config, pool)) {}
@@ -216,14 +218,6 @@ uint64_t Shard::owned_packets() const {
   return sum;
 }
 
-Instant Shard::oldest_owned() const {
-  Instant oldest = Instant::never();
-  for (const FlowRecord& r : impl_->records) {
-    if (r.source && r.source->owns()) oldest = earlier(oldest, r.source->window.front().accepted);
-  }
-  return oldest;
-}
-
 std::vector<GroupView> Shard::groups() const {
   std::vector<GroupView> out;
   for (const auto& g : impl_->gate.groups()) {
@@ -236,16 +230,32 @@ std::vector<Correlation::Report> Shard::unpaired() const { return impl_->correla
 
 std::optional<FlowView> Shard::Impl::view(const FlowRecord& r) {
   static constexpr const char* kDest[] = {"idle", "opened", "tracking", "active", "closing", "poisoned"};
+  FlowView v;
+  v.learned_by = r.by;
   if (r.source) {
     const SourceFlow& f = *r.source;
-    return FlowView{f.key,       f.sender_qpn, true,   state_name(f.state), f.activated,
-                    r.by,        f.base,       f.epsn, f.confirmed_end,     f.window.size(),
-                    f.gap.size()};
+    v.key = f.key;
+    v.sender_qpn = f.sender_qpn;
+    v.source = true;
+    v.state = state_name(f.state);
+    v.activated = f.activated;
+    v.base = f.base;
+    v.epsn = f.epsn;
+    v.confirmed_end = f.confirmed_end;
+    v.owned_packets = f.window.size();
+    v.behind_gap = f.gap.size();
+    if (f.owns()) v.oldest_owned = f.window[0].accepted;
+    return v;
   }
   if (!r.destination) return std::nullopt;
   const DestinationFlow& f = *r.destination;
-  return FlowView{f.key,      f.sender_qpn, false, kDest[static_cast<size_t>(f.state)], false, r.by, f.base,
-                  f.expected, f.acked_end,  0};
+  v.key = f.key;
+  v.sender_qpn = f.sender_qpn;
+  v.state = kDest[static_cast<size_t>(f.state)];
+  v.base = f.base;
+  v.epsn = f.expected;
+  v.confirmed_end = f.acked_end;
+  return v;
 }
 
 std::optional<FlowView> Shard::flow(const FlowKey& key) const {
@@ -253,10 +263,17 @@ std::optional<FlowView> Shard::flow(const FlowKey& key) const {
   return r == nullptr ? std::nullopt : Impl::view(*r);
 }
 
+size_t Shard::flows(size_t from, size_t records, std::vector<FlowView>& out) const {
+  const size_t end = std::min(from + records, impl_->records.size());
+  for (size_t i = from; i < end; ++i) {
+    if (const auto v = Impl::view(impl_->records[i])) out.push_back(*v);
+  }
+  return end < impl_->records.size() ? end : 0;
+}
+
 std::vector<FlowView> Shard::flows() const {
   std::vector<FlowView> out;
-  for (const FlowRecord& r : impl_->records)
-    if (const auto v = Impl::view(r)) out.push_back(*v);
+  flows(0, impl_->records.size(), out);
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "dataplane/flow/learned_by.h"
 #include "dataplane/flow/limits.h"
 #include "dataplane/flow/outbox.h"
+#include "dataplane/source/pause.h"
 
 namespace matchrdma {
 
@@ -24,6 +25,7 @@ struct ShardConfig {
   Tuning tuning;
   uint32_t instance =
       1;  ///< high half of every flow id this shard gives out: never the same twice over restarts
+  PauseConfig pause;
   const FlowPolicy* policy = nullptr;  ///< none: `tuning` for every flow and receiver. Must outlive the shard.
 };
 
@@ -38,6 +40,8 @@ struct FlowView {
   Seq base = 0, epsn = 0, confirmed_end = 0;
   uint64_t owned_packets = 0;
   uint64_t behind_gap = 0;  ///< kept behind a gap of the LAN
+  Instant oldest_owned =
+      Instant::never();  ///< when the oldest owned packet was accepted; never: nothing is owned
 };
 
 /// What a snapshot tells about one budget group at its source.
@@ -83,6 +87,8 @@ class Shard {
   void set_tuning(const Timing& timing, const Tuning& tuning, Instant now, Outbox& out);
   /// Flows to one key drain and become transparent; later ones are as the policy says. False: not known here.
   bool drain_flow(const FlowKey& key, Instant now, Outbox& out);
+  /// The same for every flow of now that `transparent` calls so, which decides nothing about later ones.
+  void drain_flows(const FlowPolicy& transparent, Instant now, Outbox& out);
   /// No new custody, here and at the peer (PROTOCOL 8, drain); flows become transparent as they are confirmed.
   /// False ends it.
   void drain(bool on, Instant now, Outbox& out);
@@ -103,14 +109,15 @@ class Shard {
   /// One flow.
   std::optional<FlowView> flow(const FlowKey& key) const;
   const Latencies& latencies() const;
-  /// Flows in table order.
+  /// Appends the flows of up to `records` records from number `from` on, and returns where to go on; 0: that
+  /// was all. A walk over all of them would hold up the packets.
+  size_t flows(size_t from, size_t records, std::vector<FlowView>& out) const;
+  /// All of them, in table order.
   std::vector<FlowView> flows() const;
   /// Flows that the learners watch without knowing their partner, and why; in order of birth.
   std::vector<Correlation::Report> unpaired() const;
   /// Owned packets of all source flows (invariants and reports).
   uint64_t owned_packets() const;
-  /// When the oldest owned packet of all was accepted; never: nothing is owned.
-  Instant oldest_owned() const;
   /// In the order in which they were made.
   std::vector<GroupView> groups() const;
 

@@ -3,15 +3,13 @@
 namespace matchrdma {
 namespace {
 
-constexpr uint8_t kCnpDscp = 48;
-
 void try_cnp(SourceFlow& f, CnpPort& port, const RoleCtx& ctx) {
   if (f.last_cnp + ctx.timing->cnp_min_interval > ctx.now ||
       port.last + ctx.timing->cnp_port_interval > ctx.now)
     return;
   if (!f.ack_form.known) return;
   L2L3 net = f.ack_form.net;
-  net.traffic_class = static_cast<uint8_t>(kCnpDscp << 2);
+  net.traffic_class = static_cast<uint8_t>(ctx.tuning->cnp_dscp << 2);
   net.hop_limit = 64;
   PacketRef p = build_cnp(net, f.sender_qpn, *ctx.pool);
   if (!p) return;

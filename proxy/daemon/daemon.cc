@@ -31,6 +31,16 @@ NeighbourConfig neighbour_of(const SpanConfig& s, const Mac& mac) {
   return n;
 }
 
+PauseConfig pause_of(const LanConfig& c, const io::Port& port) {
+  PauseConfig p;
+  p.mac = port.mac();
+  for (const uint8_t priority : c.pfc) p.priorities |= static_cast<uint8_t>(1u << priority);
+  constexpr uint64_t kUsualMbps = 100'000;  // where the port does not know
+  const uint64_t mbps = port.link().mbps;
+  p.port_bps = (mbps == 0 || mbps == UINT32_MAX ? kUsualMbps : mbps) * 1'000'000;
+  return p;
+}
+
 // High half of flow ids: never the same twice over restarts.
 uint32_t random_instance() {
   std::array<uint8_t, 4> b{};
@@ -75,7 +85,12 @@ Result<void> Daemon::make() {
   machine_ = std::move(*machine);
   wan_up_.assign(config_->spans.size(), true);
   reports_.resize(machine_->workers.size());
-  if (!config_->journal_path.empty()) {
+  walks_.resize(machine_->workers.size());
+  if (config_->journal_path.empty()) {
+    log().warn(
+        "no journal: if this process dies, queue pairs that were promised what their receivers do not have "
+        "hang until their hosts give up; write journal.path");
+  } else {
     const auto workers = static_cast<uint32_t>(machine_->workers.size());
     auto j = JournalFile::open(config_->journal_path, {span_names_, workers, machine_->limits.max_flows});
     if (!j) return Error{j.error()};
@@ -115,6 +130,7 @@ Result<void> Daemon::make_ends() {
       e.shard.instance = random_instance();
       e.neighbour = neighbour_of(config_->spans[s], machine_->ports[s].wan->mac());
       e.drop_l2_control = config_->spans[s].l2_control == L2Control::kDrop;
+      e.shard.pause = pause_of(config_->spans[s].lan, *machine_->ports[s].lan);
       auto end = std::make_unique<SpanEnd>(e, *machine_->pools[w], hooks_of(s, w));
       end->set_policy(policy(s), now());
       machine_->workers[w]->add(std::move(end));
@@ -166,6 +182,7 @@ void Daemon::read_journal() {
 Result<void> Daemon::make_services() {
   service::AdminSocketOptions a;
   a.path = config_->admin.socket;
+  a.mode = config_->admin.mode;
   a.group = config_->admin.group;
   auto admin = service::open_admin_socket(a, commands_);
   if (!admin) return Error{admin.error()};
@@ -231,10 +248,13 @@ void Daemon::loop_once() {
   admin_->on_ready(fds, t);
   if (registration_ != nullptr) registration_->on_ready(fds, t);
   if (next_link_poll_ <= t) poll_links();
+  pump_capture();
+  if (next_flows_ <= t) {
+    ask_flows();
+    next_flows_ = t + kFlowsEvery;
+  }
   if (next_report_ <= t) {
-    const bool flows = next_flows_ <= t;
-    if (flows) next_flows_ = t + kFlowsEvery;
-    ask_reports(flows);
+    ask_reports();
     next_report_ = t + kReportEvery;
     notify_.watchdog();
   }

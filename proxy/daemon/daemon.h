@@ -13,6 +13,7 @@
 #include "controlplane/service/http_server.h"
 #include "controlplane/service/listeners.h"
 #include "controlplane/service/view_board.h"
+#include "proxy/daemon/capture_run.h"
 #include "proxy/daemon/journal_file.h"
 #include "proxy/daemon/notify.h"
 #include "proxy/daemon/peer_link.h"
@@ -69,8 +70,11 @@ class Daemon final : public service::DaemonControl {
   void share_paths();
 
   // views.cc
-  void ask_reports(bool with_flows);
+  void ask_reports();
   void take_report(WorkerReport r);
+  void ask_flows();
+  void walk_flows(DpdkWorker& w, const std::shared_ptr<FlowWalk>& walk);
+  void take_flows(uint16_t worker, const std::shared_ptr<const FlowWalk>& walk);
   void publish();
   std::vector<service::Condition> conditions() const;
   service::PeerView peer_view(size_t span) const;
@@ -79,10 +83,13 @@ class Daemon final : public service::DaemonControl {
   // orders.cc
   Result<size_t> span_of(const service::PairRequest& pair) const;
   std::vector<DpdkWorker*> workers_of(const FlowKey& key) const;
-  std::shared_ptr<const PolicyTable> policy(size_t span) const;
+  /// `also`: names of classes that are transparent beside the silenced ones.
+  std::shared_ptr<const PolicyTable> policy(size_t span, const std::set<std::string>& also = {}) const;
+  void drain_class(const std::string& name);
   void spread_policy();
   template <class F>
   void each_end(F f);
+  void pump_capture();
 
   std::shared_ptr<const Config> config_;
   std::string config_path_;
@@ -102,6 +109,7 @@ class Daemon final : public service::DaemonControl {
   std::unique_ptr<service::HttpServer> http_;
 
   std::vector<WorkerReport> reports_;  ///< newest of each worker
+  std::vector<std::shared_ptr<const FlowWalk>> walks_;
   std::shared_ptr<const service::FlowList> flows_;
   Instant flows_at_ = Instant::never();
   Instant next_report_, next_flows_, next_link_poll_;
@@ -111,6 +119,7 @@ class Daemon final : public service::DaemonControl {
 
   std::set<std::string> silenced_;  ///< classes that `ctl mode` made transparent
   bool draining_ = false;
+  std::unique_ptr<CaptureRun> capture_;                    ///< the newest, also when it has ended
   std::map<std::string, std::shared_ptr<Answer>> orders_;  ///< registrations under way, by their text
 };
 

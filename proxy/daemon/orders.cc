@@ -1,5 +1,6 @@
 // What operators and orchestrators ask of the running daemon.
 #include <algorithm>
+#include <ctime>
 
 #include "config/load.h"
 #include "config/match.h"
@@ -107,8 +108,18 @@ Result<service::Progress> Daemon::unregister_pair(const service::PairRequest& pa
   return service::Progress{false, "waiting for the peer"};
 }
 
-std::shared_ptr<const PolicyTable> Daemon::policy(size_t span) const {
-  return std::make_shared<const PolicyTable>(config_, span, silenced_);
+std::shared_ptr<const PolicyTable> Daemon::policy(size_t span, const std::set<std::string>& also) const {
+  std::set<std::string> names = silenced_;
+  names.insert(also.begin(), also.end());
+  return std::make_shared<const PolicyTable>(config_, span, std::move(names));
+}
+
+void Daemon::drain_class(const std::string& name) {
+  for (size_t s = 0; s < span_names_.size(); ++s) {
+    for (auto& each : machine_->workers) {
+      each->mailbox().post([this, &w = *each, s, p = policy(s, {name})] { w.end(s).drain_flows(*p, now()); });
+    }
+  }
 }
 
 void Daemon::spread_policy() {
@@ -146,13 +157,14 @@ Result<std::string> Daemon::set_mode(const service::ModeRequest& request) {
     spread_policy();
     return "class " + name + " is as the config says";
   }
+  if (request.mode == service::Mode::kDrain) {
+    drain_class(name);
+    return "the flows that class " + name +
+           " has now take no new custody and become transparent; later ones are "
+           "as the config says";
+  }
   silenced_.insert(name);
   spread_policy();
-  if (request.mode == service::Mode::kDrain) {
-    // Later flows are as configured: the flows of now have been told to drain.
-    silenced_.erase(name);
-    return Error{"drain of a class: set it to transparent, and to configured when its flows are gone"};
-  }
   return "class " + name + " takes no new custody; what its flows own is delivered first";
 }
 
@@ -161,10 +173,10 @@ Result<service::Progress> Daemon::drain() {
     draining_ = true;
     log().warn("drain: no new custody on any span");
     each_end([](SpanEnd& e, size_t, Instant t) { e.drain(true, t); });
-    ask_reports(false);
+    ask_reports();
     return service::Progress{false, "draining"};
   }
-  ask_reports(false);
+  ask_reports();
   uint64_t owned = 0;
   bool drained = true;
   for (const WorkerReport& r : reports_) {
@@ -189,6 +201,8 @@ Result<std::string> Daemon::reload() {
     for (const std::string& k : frozen) keys += (keys.empty() ? "" : ", ") + k;
     return refuse(config_path_ + ": only a restart can change " + keys + "; nothing was applied");
   }
+  // Anew in any case: the file may have been rotated away.
+  if (const auto r = start_log(next.config->log, next.config->name); !r) return refuse(r.error());
   config_ = next.config;
   for (size_t s = 0; s < links_.size(); ++s) {
     if (const auto r = links_[s]->set_keys(config_->spans[s].peer, now()); !r) {
@@ -204,7 +218,11 @@ Result<std::string> Daemon::reload() {
   for (size_t s = 0; s < span_names_.size(); ++s) {
     for (auto& each : machine_->workers) {
       each->mailbox().post([this, &w = *each, s, timing = timing_of(*config_, s),
-                            tuning = config_->tuning_of(s)] { w.end(s).set_tuning(timing, tuning, now()); });
+                            tuning = config_->tuning_of(s),
+                            drop = config_->spans[s].l2_control == L2Control::kDrop] {
+        w.end(s).set_tuning(timing, tuning, now());
+        w.end(s).set_l2_control(drop);
+      });
     }
   }
   ++reloads_;
@@ -212,10 +230,37 @@ Result<std::string> Daemon::reload() {
   return "config " + config_path_ + " is applied";
 }
 
-Result<std::string> Daemon::capture_start(const service::CaptureRequest&) {
-  return Error{"this daemon cannot capture: take tcpdump on the port's interface, or on the switch"};
+Result<std::string> Daemon::capture_start(const service::CaptureRequest& request) {
+  if (capture_ != nullptr && capture_->status().running) {
+    return Error{"a capture runs already, to " + capture_->status().file + "; stop it first"};
+  }
+  timespec t{};
+  clock_gettime(CLOCK_REALTIME, &t);
+  const Duration epoch = Instant{int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec} - now();
+  auto run = CaptureRun::start(request, config_->capture_folder, span_names_, now(), epoch);
+  if (!run) return Error{run.error()};
+  capture_ = std::move(*run);
+  each_end([tap = capture_->tap()](SpanEnd& e, size_t s, Instant) { e.set_capture(SpanCapture(tap, s)); });
+  return "capturing to " + capture_->status().file + "; it " + capture_->status().text;
 }
-Result<service::CaptureStatus> Daemon::capture_stop() { return Error{"no capture runs"}; }
-service::CaptureStatus Daemon::capture_status() const { return {}; }
+
+Result<service::CaptureStatus> Daemon::capture_stop() {
+  if (capture_ == nullptr || !capture_->status().running) return Error{"no capture runs"};
+  capture_->stop(now());
+  each_end([](SpanEnd& e, size_t, Instant) { e.set_capture({}); });
+  return capture_->status();
+}
+
+service::CaptureStatus Daemon::capture_status() const {
+  return capture_ != nullptr ? capture_->status() : service::CaptureStatus{};
+}
+
+void Daemon::pump_capture() {
+  if (capture_ == nullptr || !capture_->status().running) return;
+  capture_->pump(now());
+  if (capture_->status().running) return;
+  log().info("capture " + capture_->status().file + " has ended: " + capture_->status().text);
+  each_end([](SpanEnd& e, size_t, Instant) { e.set_capture({}); });
+}
 
 }  // namespace matchrdma::daemon

@@ -1,6 +1,6 @@
 #include "proxy/daemon/report.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace matchrdma::daemon {
 namespace {
@@ -20,7 +20,7 @@ void add(Latencies& to, const Latencies& from) {
 
 }  // namespace
 
-void report_end(const SpanEnd& end, const std::string& span, bool with_flows, Instant now, WorkerReport& out) {
+void report_end(const SpanEnd& end, const std::string& span, WorkerReport& out) {
   const Shard& s = end.shard();
   add(out.view.counters, s.counters());
   add(out.view.latencies, s.latencies());
@@ -41,15 +41,20 @@ void report_end(const SpanEnd& end, const std::string& span, bool with_flows, In
   r.path = end.path();
   r.drained = s.drained();
   out.spans.push_back(r);
-  if (!with_flows) return;
-  // These walk every record of the shard.
-  out.custody.owned_packets += s.owned_packets();
-  if (const Instant oldest = s.oldest_owned(); !oldest.is_never()) {
-    out.custody.oldest =
-        std::max(out.custody.oldest, now - oldest, [](Duration a, Duration b) { return a.ns < b.ns; });
+}
+
+void FlowWalk::walk(const SpanEnd& end, const std::string& span) {
+  const Shard& s = end.shard();
+  std::vector<FlowView> piece;
+  record_ = s.flows(record_, kRecords, piece);
+  for (FlowView& v : piece) {
+    owned_packets += v.source ? v.owned_packets : 0;
+    oldest_owned = earlier(oldest_owned, v.oldest_owned);
+    flows.push_back({std::move(v), span, worker_});
   }
-  for (FlowView& v : s.flows()) out.flows.push_back({std::move(v), span, out.view.worker});
-  for (Correlation::Report& u : s.unpaired()) out.unpaired.push_back({std::move(u), span, out.view.worker});
+  if (record_ != 0) return;
+  for (Correlation::Report& u : s.unpaired()) unpaired.push_back({std::move(u), span, worker_});
+  ++span_;
 }
 
 }  // namespace matchrdma::daemon

@@ -23,19 +23,15 @@ struct WorkerReport {
   service::CustodyView custody;
   std::vector<service::BudgetView> budgets;
   std::vector<SpanReport> spans;
-  bool has_flows = false;  ///< the two lists were asked for: they walk every record
-  std::vector<service::FlowRow> flows;
-  std::vector<service::UnpairedRow> unpaired;
 };
 
 /// Adds what one span end of the worker says; `span` is its name.
-void report_end(const SpanEnd& end, const std::string& span, bool with_flows, Instant now, WorkerReport& out);
+void report_end(const SpanEnd& end, const std::string& span, WorkerReport& out);
 
 template <class Io>
-WorkerReport report(Worker<Io>& w, const std::vector<std::string>& spans, bool with_flows, Instant now) {
+WorkerReport report(Worker<Io>& w, const std::vector<std::string>& spans, Instant now) {
   WorkerReport r;
   r.at = now;
-  r.has_flows = with_flows;
   r.view.worker = r.custody.worker = w.index();
   const WorkerCounters& n = w.counters();
   r.view.busy_cycles = n.busy_ns;
@@ -47,8 +43,35 @@ WorkerReport report(Worker<Io>& w, const std::vector<std::string>& spans, bool w
   r.view.tx_packets = n.tx_packets;
   r.view.tx_bytes = n.tx_bytes;
   r.view.tx_drops = n.tx_drops;
-  for (size_t s = 0; s < w.ends(); ++s) report_end(w.end(s), spans[s], with_flows, now, r);
+  for (size_t s = 0; s < w.ends(); ++s) report_end(w.end(s), spans[s], r);
   return r;
 }
+
+/// Duty: gathers the flows of one worker in its thread, a piece at a time: a walk over a full table would hold
+/// up its packets.
+class FlowWalk {
+ public:
+  static constexpr size_t kRecords = 256;  ///< of one piece
+
+  explicit FlowWalk(uint32_t worker) : worker_(worker) {}
+  /// One piece; true when that was the last one.
+  template <class Io>
+  bool step(Worker<Io>& w, const std::vector<std::string>& spans) {
+    if (span_ == w.ends()) return true;
+    walk(w.end(span_), spans[span_]);
+    return span_ == w.ends();
+  }
+
+  std::vector<service::FlowRow> flows;
+  std::vector<service::UnpairedRow> unpaired;
+  uint64_t owned_packets = 0;
+  Instant oldest_owned = Instant::never();
+
+ private:
+  void walk(const SpanEnd& end, const std::string& span);
+
+  uint32_t worker_;
+  size_t span_ = 0, record_ = 0;
+};
 
 }  // namespace matchrdma::daemon

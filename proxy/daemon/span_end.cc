@@ -39,7 +39,7 @@ bool SpanEnd::take(Side side, PacketRef p) {
     return false;
   }
   burst_.push_back({side, std::move(p)});
-  return burst_.size() >= kBurst;
+  return burst_.size() >= kBurst || (capture_ && capture_->one_by_one());
 }
 
 bool SpanEnd::from_wan(PacketRef p, Instant now) {
@@ -81,10 +81,12 @@ bool SpanEnd::control(Bytes payload, Instant now) {
 
 void SpanEnd::run(Instant now) {
   out_.clear();
+  if (capture_) capture_->before(burst_, shard_);
   shard_.run_once(burst_, messages_, now, out_);
+  if (capture_) capture_->after(shard_, now);
   burst_.clear();
   messages_.clear();
-  emit();
+  emit(now);
   NeighbourFrame f;
   while (next_question() <= now && neighbour_.due(now, f)) neighbour_frame(f);
 }
@@ -96,7 +98,7 @@ Instant SpanEnd::next_question() const {
 
 Instant SpanEnd::next_wakeup() const { return earlier(shard_.next_wakeup(), next_question()); }
 
-void SpanEnd::emit() {
+void SpanEnd::emit(Instant now) {
   if (hooks_.journal) {
     for (const JournalRecord& r : out_.journal()) hooks_.journal(r);
   }
@@ -105,6 +107,7 @@ void SpanEnd::emit() {
       channel_.send(*item.message, *this);
       continue;
     }
+    if (capture_) capture_->leaves(item, shard_, now);
     Lanes& lanes = item.side == Side::kLan ? lan_ : wan_;
     if (item.side == Side::kWan) channel_.flush_data(*this);
     (item.priority ? lanes.control : lanes.bulk).push_back(std::move(item.packet));
@@ -142,52 +145,58 @@ void SpanEnd::set_session(const SessionSnapshot& s, bool peer_started, Instant n
   channel_.update(s);
   out_.clear();
   shard_.peer_session(peer_started, now, out_);
-  emit();
+  emit(now);
 }
 
 void SpanEnd::set_policy(std::shared_ptr<const PolicyTable> policy, Instant now) {
   out_.clear();
   shard_.set_policy(policy.get(), now, out_);
   policy_ = std::move(policy);
-  emit();
+  emit(now);
 }
 
 void SpanEnd::set_tuning(const Timing& timing, const Tuning& tuning, Instant now) {
   out_.clear();
   shard_.set_tuning(timing, tuning, now, out_);
-  emit();
+  emit(now);
 }
 
 void SpanEnd::poison_journaled(const JournalRecord& r, Instant now) {
   out_.clear();
   shard_.poison_journaled(r, now, out_);
-  emit();
+  emit(now);
 }
 
 bool SpanEnd::register_qp(const Registration& r, Instant now) {
   out_.clear();
   const bool ok = shard_.register_qp(r, true, now, out_);
-  emit();
+  emit(now);
   return ok;
 }
 
 void SpanEnd::unregister_qp(const Registration& r, Instant now) {
   out_.clear();
   shard_.unregister_qp(r, true, now, out_);
-  emit();
+  emit(now);
 }
 
 void SpanEnd::drain(bool on, Instant now) {
   out_.clear();
   shard_.drain(on, now, out_);
-  emit();
+  emit(now);
 }
 
 bool SpanEnd::drain_flow(const FlowKey& key, Instant now) {
   out_.clear();
   const bool known = shard_.drain_flow(key, now, out_);
-  emit();
+  emit(now);
   return known;
+}
+
+void SpanEnd::drain_flows(const FlowPolicy& transparent, Instant now) {
+  out_.clear();
+  shard_.drain_flows(transparent, now, out_);
+  emit(now);
 }
 
 }  // namespace matchrdma::daemon

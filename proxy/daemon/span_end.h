@@ -8,6 +8,7 @@
 #include "controlplane/channel/neighbour.h"
 #include "controlplane/channel/worker_channel.h"
 #include "dataplane/shard/shard.h"
+#include "proxy/daemon/capture_tap.h"
 #include "proxy/daemon/policy_table.h"
 
 namespace matchrdma::daemon {
@@ -74,6 +75,11 @@ class SpanEnd : private DatagramSink {
   void unregister_qp(const Registration& r, Instant now);
   void drain(bool on, Instant now);
   bool drain_flow(const FlowKey& key, Instant now);
+  /// Every flow of now that `transparent` calls so.
+  void drain_flows(const FlowPolicy& transparent, Instant now);
+  void set_l2_control(bool drop) { config_.drop_l2_control = drop; }
+  /// Empty ends it.
+  void set_capture(std::optional<SpanCapture> capture) { capture_ = std::move(capture); }
 
   const Shard& shard() const { return shard_; }
   const WorkerChannel& channel() const { return channel_; }
@@ -92,7 +98,7 @@ class SpanEnd : private DatagramSink {
   bool control(Bytes payload, Instant now);
   Instant next_question() const;
   void neighbour_frame(const NeighbourFrame& f);
-  void emit();
+  void emit(Instant now);
 
   SpanEndConfig config_;
   PacketPool& pool_;
@@ -106,6 +112,7 @@ class SpanEnd : private DatagramSink {
   std::vector<RxItem> burst_;
   std::vector<Message> messages_;
   Lanes lan_, wan_;
+  std::optional<SpanCapture> capture_;
   SpanEndCounters n_;
   Instant last_heard_ = Instant::never();
 };

@@ -28,13 +28,39 @@ void add(T& to, const T& from) {
 
 }  // namespace
 
-void Daemon::ask_reports(bool with_flows) {
+void Daemon::ask_reports() {
   for (auto& each : machine_->workers) {
-    each->mailbox().post([this, &w = *each, with_flows] {
-      mailbox_.post(
-          [this, r = report(w, span_names_, with_flows, now())]() mutable { take_report(std::move(r)); });
+    each->mailbox().post([this, &w = *each] {
+      mailbox_.post([this, r = report(w, span_names_, now())]() mutable { take_report(std::move(r)); });
     });
   }
+}
+
+void Daemon::ask_flows() {
+  for (auto& each : machine_->workers) walk_flows(*each, std::make_shared<FlowWalk>(each->index()));
+}
+
+// One piece for each round of the worker.
+void Daemon::walk_flows(DpdkWorker& w, const std::shared_ptr<FlowWalk>& walk) {
+  w.mailbox().post([this, &w, walk] {
+    if (walk->step(w, span_names_)) {
+      mailbox_.post([this, i = w.index(), walk] { take_flows(i, walk); });
+    } else {
+      walk_flows(w, walk);
+    }
+  });
+}
+
+void Daemon::take_flows(uint16_t worker, const std::shared_ptr<const FlowWalk>& walk) {
+  walks_[worker] = walk;
+  auto list = std::make_shared<service::FlowList>();
+  for (const auto& each : walks_) {
+    if (each == nullptr) return;  // not every worker has told yet
+    list->flows.insert(list->flows.end(), each->flows.begin(), each->flows.end());
+    list->unpaired.insert(list->unpaired.end(), each->unpaired.begin(), each->unpaired.end());
+  }
+  flows_ = std::move(list);
+  flows_at_ = now();
 }
 
 void Daemon::take_report(WorkerReport r) {
@@ -45,30 +71,16 @@ void Daemon::take_report(WorkerReport r) {
   r.view.flow_limit = machine_->limits.max_flows * span_names_.size();
   r.custody.soft_limit_bytes = machine_->limits.custody_soft_bytes;
   r.custody.hard_limit_bytes = machine_->limits.custody_hard_bytes;
-  if (r.has_flows) {
-    r.view.flows = r.flows.size();
-  } else {
-    r.view.flows = reports_[w].view.flows;
-    r.custody.owned_packets = reports_[w].custody.owned_packets;
-    r.custody.oldest = reports_[w].custody.oldest;
-    r.flows = std::move(reports_[w].flows);
-    r.unpaired = std::move(reports_[w].unpaired);
+  if (const auto& walk = walks_[w]; walk != nullptr) {
+    r.view.flows = walk->flows.size();
+    r.custody.owned_packets = walk->owned_packets;
+    if (!walk->oldest_owned.is_never()) r.custody.oldest = now() - walk->oldest_owned;
   }
-  const bool flows_are_new = r.has_flows;
   for (size_t s = 0; s < r.spans.size(); ++s) {
     if (r.spans[s].wants_new_session) links_[s]->renew(now());
   }
   reports_[w] = std::move(r);
   share_paths();
-  if (flows_are_new) {
-    auto list = std::make_shared<service::FlowList>();
-    for (const WorkerReport& each : reports_) {
-      list->flows.insert(list->flows.end(), each.flows.begin(), each.flows.end());
-      list->unpaired.insert(list->unpaired.end(), each.unpaired.begin(), each.unpaired.end());
-    }
-    flows_ = std::move(list);
-    flows_at_ = now();
-  }
   publish();
 }
 

@@ -248,5 +248,74 @@ TEST_F(DaemonPair, KeysChangeWithoutAGap) {
   EXPECT_EQ(a.worker.end(0).channel().counters().no_session, before);
 }
 
+std::vector<std::string> comments(CaptureTap& tap, Side side) {
+  std::vector<std::string> out;
+  uint64_t missed = 0;
+  for (const CapturedPacket& p : tap.take(missed)) {
+    if (p.side == side) out.push_back(p.comment);
+  }
+  EXPECT_EQ(missed, 0u);
+  return out;
+}
+
+TEST_F(DaemonPair, CaptureOfAFlowHoldsBothWaysAndBothPorts) {
+  run(Duration::millis(200));
+  ASSERT_TRUE(a.worker.end(0).register_qp(pair(), clock));
+  run(Duration::millis(50));
+  service::CaptureRequest what;
+  what.flows = {pair().flow(true)};
+  const auto tap = std::make_shared<CaptureTap>(what);
+  a.worker.end(0).set_capture(SpanCapture(tap, 0));
+  request(100);
+  a.worker.round();
+  uint64_t missed = 0;
+  std::vector<std::string> seen;
+  for (const CapturedPacket& p : tap->take(missed))
+    seen.push_back((p.side == Side::kLan ? "lan " : "wan ") + p.comment);
+  EXPECT_EQ(seen, (std::vector<std::string>{"lan in", "wan out: first", "lan out: pseudo_ack"}));
+  // Another flow between the same hosts, and the end of the capture.
+  what.flows[0].dst_qpn = Qpn{0x99};
+  const auto other = std::make_shared<CaptureTap>(what);
+  a.worker.end(0).set_capture(SpanCapture(other, 0));
+  request(101);
+  run(Duration::millis(1));
+  EXPECT_TRUE(comments(*other, Side::kLan).empty());
+  a.worker.end(0).set_capture({});
+  request(102);
+  run(Duration::millis(1));
+  EXPECT_TRUE(comments(*tap, Side::kLan).empty());
+}
+
+TEST_F(DaemonPair, CaptureOfAReasonHoldsThePacketsThatMetIt) {
+  run(Duration::millis(200));
+  ASSERT_TRUE(a.worker.end(0).register_qp(pair(), clock));
+  run(Duration::millis(50));
+  service::CaptureRequest what;
+  what.reasons = {Reason::kIcrcLan, Reason::kNotIp};
+  const auto tap = std::make_shared<CaptureTap>(what);
+  a.worker.end(0).set_capture(SpanCapture(tap, 0));
+  request(100);
+  request(101);
+  request(102);
+  a.io.lan_in[1]->data[a.io.lan_in[1]->size - 1] ^= 1;
+  const std::array<uint8_t, 60> arp{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 9, 1, 0x08, 0x06};
+  a.io.lan_in.push_back(arena.copy(arp));
+  a.worker.round();
+  EXPECT_EQ(comments(*tap, Side::kLan), (std::vector<std::string>{"in: icrc_lan", "in: not_ip"}));
+}
+
+TEST(CaptureTap, WhatFindsNoRoomIsCounted) {
+  CaptureTap tap({});
+  for (size_t i = 0; i < CaptureTap::kRoomPackets + 5; ++i) tap.offer({0, Side::kLan, Instant{}, {1, 2, 3}, "in"});
+  uint64_t missed = 0;
+  EXPECT_EQ(tap.take(missed).size(), CaptureTap::kRoomPackets);
+  EXPECT_EQ(missed, 5u);
+  tap.offer({0, Side::kLan, Instant{}, {1}, "in"});
+  EXPECT_EQ(tap.take(missed).size(), 1u);
+  tap.offer({0, Side::kLan, Instant{}, std::vector<uint8_t>(CaptureTap::kRoomBytes + 1), "in"});
+  EXPECT_EQ(tap.take(missed).size(), 0u);
+  EXPECT_EQ(missed, 6u);
+}
+
 }  // namespace
 }  // namespace matchrdma::daemon

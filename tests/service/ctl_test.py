@@ -76,7 +76,7 @@ class Ctl(unittest.TestCase):
         self.assertIn("lab.yaml:7", self.ctl("reload", code=1))
         self.assertIn("there is: bulk", self.ctl("mode", "drain", "--class", "refused", code=1))
         self.assertIn("plain file name", self.ctl("capture", "start", "--file", "/etc/x", "--reason", "uc", code=1))
-        self.assertIn("IP,QPN", self.ctl("register", "--local", "x", "--remote", "y", code=2))
+        self.assertIn("IP,QPN", self.ctl("register", "--local", "x", "--remote", "y", "--mtu", "1024", code=2))
         self.assertIn("mtu: choose", self.ctl("register", *PAIR, "--mtu", "1500", code=1))
         self.assertIn("is matchrdmad running", self.ctl("show", "status", code=1, path="/nowhere/admin.sock"))
         dead = os.path.join(self.host.folder.name, "dead.sock")

@@ -48,7 +48,7 @@ class Psk(unittest.TestCase):
                 p.stdin.close()
 
     def test_register_and_unregister(self):
-        replies, errors = self.s_client([{"cmd": "register", **PAIR}, {"cmd": "unregister", **PAIR}])
+        replies, errors = self.s_client([{"cmd": "register", **PAIR, "mtu": 1024}, {"cmd": "unregister", **PAIR}])
         self.assertEqual([r["ok"] for r in replies], [True, True], errors)
         self.assertTrue(replies[0]["result"]["done"])
 
@@ -60,14 +60,14 @@ class Psk(unittest.TestCase):
     def test_wrong_key_and_unknown_identity_look_the_same(self):
         alerts = []
         for key, identity in [("00" * 32, "host-a"), (KEY, "host-b")]:
-            replies, errors = self.s_client([{"cmd": "register", **PAIR}], key, identity)
+            replies, errors = self.s_client([{"cmd": "register", **PAIR, "mtu": 1024}], key, identity)
             self.assertEqual(replies, [])
             alerts.append([line.split(":")[-2:] for line in errors.splitlines() if "alert" in line])
         self.assertTrue(alerts[0], "no alert at all")
         self.assertEqual(alerts[0], alerts[1])
 
     def test_older_tls_and_certificates_are_refused(self):
-        self.assertEqual(self.s_client([{"cmd": "register", **PAIR}], extra=("-tls1_2",))[0], [])
+        self.assertEqual(self.s_client([{"cmd": "register", **PAIR, "mtu": 1024}], extra=("-tls1_2",))[0], [])
         r = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{self.host.tls}", "-tls1_3"],
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=20)
         self.assertIn("no peer certificate available", r.stdout)
@@ -77,7 +77,7 @@ class Psk(unittest.TestCase):
         silent = [socket.create_connection(("127.0.0.1", self.host.tls)) for _ in range(8)]
         silent[0].sendall(os.urandom(500))
         silent[1].sendall(b"GET / HTTP/1.0\r\n\r\n")
-        replies, errors = self.s_client([{"cmd": "register", **PAIR}])
+        replies, errors = self.s_client([{"cmd": "register", **PAIR, "mtu": 1024}])
         self.assertEqual([r["ok"] for r in replies], [True], errors)
         end = time.monotonic() + 10
         for s in silent:

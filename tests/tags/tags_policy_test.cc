@@ -73,6 +73,76 @@ TEST(Tags, C7_FlowThatMayNotBeProxiedAnyMoreDrainsFirst) {
   EXPECT_EQ(state_at(rig.a, true), "active");
 }
 
+// A class is drained by a policy that calls it transparent and is never installed.
+TEST(Tags, S8_DrainOfAClassLeavesTheOtherAndLaterFlowsAlone) {
+  const ByDscp policy(26), others(10);
+  PairRig rig(with(policy));
+  ASSERT_TRUE(rig.register_at_a(rig.registration()));
+  rig.run(Duration::millis(1));
+  for (uint32_t psn = 100; psn < 102; ++psn) talk(rig, psn, 26);
+  rig.a.shard.drain_flows(policy, rig.now(), rig.a.out);  // calls other classes transparent, not this one
+  EXPECT_EQ(state_at(rig.a, true), "active");
+  rig.from_a(write_only(102), {}, 26 << 2 | 2);
+  rig.a.shard.drain_flows(others, rig.now(), rig.a.out);
+  rig.a.out.clear();
+  EXPECT_EQ(rig.a.shard.owned_packets(), 1u);  // what was promised is delivered first
+  rig.run(Duration::millis(5));
+  rig.from_b(answer(102, 3));
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  EXPECT_EQ(state_at(rig.a, true), "transparent");
+  for (uint32_t psn = 103; psn < 106; ++psn) talk(rig, psn, 26);
+  EXPECT_EQ(state_at(rig.a, true), "transparent");
+  const Ends later{.a = Qpn{0x31}, .b = Qpn{0x42}};
+  ASSERT_TRUE(rig.register_at_a(rig.registration(later)));
+  rig.run(Duration::millis(1));
+  const uint64_t acks = rig.a.shard.counters().pseudo_acks;
+  for (uint32_t psn = 100; psn < 103; ++psn) {
+    rig.from_a(write_only(psn), later, 26 << 2 | 2);
+    rig.run(Duration::millis(5));
+    rig.from_b(answer(psn, psn - 99), later);
+    rig.run(Duration::millis(5));
+  }
+  EXPECT_GT(rig.a.shard.counters().pseudo_acks, acks);
+}
+
+// A host that died never unregisters: its pairs must not fill the table for ever.
+TEST(Tags, S3_RegistrationIsLeased) {
+  RigOptions o;
+  o.config.timing.registration_lease = Duration::seconds(100);
+  PairRig rig(o);
+  rig.connect();
+  const auto known = [&] { return rig.a.shard.flows().size() + rig.b.shard.flows().size(); };
+  EXPECT_EQ(known(), 4u);
+  rig.run(Duration::seconds(90));
+  EXPECT_EQ(known(), 4u);
+  ASSERT_TRUE(rig.register_at_a(rig.registration()));  // renews it here and at the peer
+  rig.run(Duration::seconds(90));
+  EXPECT_EQ(known(), 4u);
+  rig.run(Duration::seconds(90));
+  EXPECT_EQ(known(), 0u);
+  ASSERT_TRUE(rig.register_at_a(rig.registration()));
+  rig.run(Duration::millis(10));
+  EXPECT_EQ(known(), 4u);
+  EXPECT_TRUE(rig.a.shard.registered(rig.registration()));
+}
+
+TEST(Flows, InPiecesAsInOne) {
+  PairRig rig;
+  for (uint32_t k = 0; k < 5; ++k) rig.connect({.a = Qpn{0x100 + k}, .b = Qpn{0x200 + k}});
+  const auto all = rig.a.shard.flows();
+  ASSERT_EQ(all.size(), 10u);
+  for (const size_t piece : {1, 3, 10, 11}) {
+    std::vector<FlowView> joined;
+    size_t at = 0;
+    do {
+      at = rig.a.shard.flows(at, piece, joined);
+    } while (at != 0);
+    ASSERT_EQ(joined.size(), all.size());
+    for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(joined[i].key, all[i].key);
+  }
+}
+
 TEST(Tags, S8_DrainLosesNothingAndEndsTransparent) {
   PairRig rig;
   rig.connect();

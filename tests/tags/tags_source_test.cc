@@ -319,5 +319,68 @@ TEST(Tags, H20_NoCreditsStaysNoCredits) {
   EXPECT_EQ(aeths(rig.a.lan).back().syndrome, 31);
 }
 
+std::vector<PacketRef> pauses(Queue& lan) {
+  std::vector<PacketRef> out;
+  for (Left& l : lan) {
+    if (l.cause == Cause::kPause) out.push_back(l.packet);
+  }
+  lan.clear();
+  return out;
+}
+
+// PROTOCOL 4, escalation: above the soft limit the LAN is paused, until an eighth below it.
+TEST(Tags, C12_LanIsPausedWhileCustodyIsShortOfMemory) {
+  RigOptions o;
+  o.config.limits.custody_soft_bytes = 400;
+  o.config.pause = {{2, 0, 0, 0, 0, 9}, 1 << 3, 100'000'000'000};
+  PairRig rig(o);
+  rig.connect();
+  uint32_t psn = 100;
+  while (rig.a.shard.counters().custody_bytes <= 400) rig.from_a(write_only(psn++));
+  auto sent = pauses(rig.a.lan);
+  ASSERT_EQ(sent.size(), 1u);
+  const Bytes f = sent[0]->bytes();
+  ASSERT_EQ(f.size(), 60u);
+  EXPECT_EQ(load_be32(f.data()), 0x0180c200u);
+  EXPECT_EQ(load_be32(f.data() + 8), 0x00098808u);
+  EXPECT_EQ(load_be32(f.data() + 14 - 2), 0x88080101u);
+  EXPECT_EQ(load_be16(f.data() + 16), 1 << 3);
+  for (uint32_t i = 0; i < 8; ++i) EXPECT_EQ(load_be16(f.data() + 18 + 2 * i) != 0, i == 3);
+  // 100 us of a 100 Gb/s port in quanta of 512 bits.
+  EXPECT_EQ(load_be16(f.data() + 24), 19531);
+  rig.wait(Duration::micros(500));
+  EXPECT_EQ(pauses(rig.a.lan).size(), 10u);  // every 50 us: none runs out
+  rig.carry();
+  rig.from_b(answer(psn - 1, psn - 100));
+  rig.run(Duration::millis(10));
+  pauses(rig.a.lan);
+  EXPECT_EQ(rig.a.shard.counters().custody_bytes, 0u);
+  rig.wait(Duration::millis(1));
+  EXPECT_TRUE(pauses(rig.a.lan).empty());
+  EXPECT_GT(rig.a.shard.counters().pauses, 0u);
+}
+
+TEST(Tags, C12_NoPriorityNamedNoPause) {
+  RigOptions o;
+  o.config.limits.custody_soft_bytes = 400;
+  PairRig rig(o);
+  rig.connect();
+  for (uint32_t psn = 100; psn < 120; ++psn) rig.from_a(write_only(psn));
+  rig.wait(Duration::millis(1));
+  EXPECT_TRUE(pauses(rig.a.lan).empty());
+}
+
+TEST(Tags, CnpsCarryTheConfiguredDscp) {
+  RigOptions o;
+  o.config.tuning.cnp_dscp = 40;
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100), {}, 3);
+  const auto cnp =
+      std::find_if(rig.a.lan.begin(), rig.a.lan.end(), [](const Left& l) { return l.cause == Cause::kCnp; });
+  ASSERT_NE(cnp, rig.a.lan.end());
+  EXPECT_EQ(cnp->frame().traffic_class() >> 2, 40);
+}
+
 }  // namespace
 }  // namespace matchrdma::tags

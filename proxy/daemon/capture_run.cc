@@ -1,0 +1,63 @@
+#include "proxy/daemon/capture_run.h"
+
+#include <utility>
+
+namespace matchrdma::daemon {
+
+Result<std::unique_ptr<CaptureRun>> CaptureRun::start(const service::CaptureRequest& what,
+                                                      const std::string& folder,
+                                                      const std::vector<std::string>& spans, Instant now,
+                                                      Duration unix_epoch) {
+  std::vector<std::string> interfaces;
+  for (const std::string& s : spans) {
+    interfaces.push_back(s + "-lan");
+    interfaces.push_back(s + "-wan");
+  }
+  auto file = PcapngWriter::open(folder + "/" + what.file, interfaces);
+  if (!file) return Error{file.error()};
+  return std::unique_ptr<CaptureRun>(new CaptureRun(what, std::move(*file), now + what.max_time, unix_epoch));
+}
+
+CaptureRun::CaptureRun(const service::CaptureRequest& what, PcapngWriter file, Instant ends,
+                       Duration unix_epoch)
+    : tap_(std::make_shared<CaptureTap>(what)), file_(std::move(file)), ends_(ends), unix_epoch_(unix_epoch) {
+  status_.running = true;
+  status_.file = file_.name();
+  status_.text = "ends after " + std::to_string(what.max_packets) + " packets, " +
+                 std::to_string(what.max_bytes) + " bytes or " +
+                 std::to_string(what.max_time.ns / 1'000'000'000) + " s";
+}
+
+void CaptureRun::pump(Instant now) {
+  if (!status_.running) return;
+  for (const CapturedPacket& p : tap_->take(status_.missed)) {
+    write(p);
+    if (!status_.running) return;
+  }
+  if (ends_ <= now) end("its time is over");
+}
+
+void CaptureRun::write(const CapturedPacket& p) {
+  const uint32_t interface = static_cast<uint32_t>(2 * p.span + (p.side == Side::kWan ? 1 : 0));
+  if (const auto r = file_.write(interface, p.at + unix_epoch_, p.bytes, 0, p.comment); !r) {
+    end(r.error());
+    return;
+  }
+  status_.packets = file_.packets_written();
+  status_.bytes = file_.bytes_written();
+  if (status_.packets >= tap_->what().max_packets) end("it has as many packets as were asked for");
+  if (status_.running && status_.bytes >= tap_->what().max_bytes) end("it is as large as was asked for");
+}
+
+void CaptureRun::stop(Instant now) {
+  pump(now);
+  if (status_.running) end("stopped");
+}
+
+void CaptureRun::end(const std::string& why) {
+  status_.running = false;
+  const auto closed = file_.close();
+  status_.text = closed ? why : closed.error();
+}
+
+}  // namespace matchrdma::daemon
