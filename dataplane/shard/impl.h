@@ -39,7 +39,7 @@ struct Shard::Impl {
     Registration reg;
     bool unregister = false;
     bool answered = false;
-    Instant retry_at;
+    Instant said, retry_at;
   };
 
   Impl(const ShardConfig& c, PacketPool& p);

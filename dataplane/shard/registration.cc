@@ -206,11 +206,12 @@ void Shard::Impl::ask(const Registration& reg, bool unregister, const RoleCtx& c
   std::erase_if(asked, [&](const Asked& a) {
     return a.reg.flow(true) == reg.flow(true) && a.reg.flow(false) == reg.flow(false);
   });
-  asked.push_back({reg, unregister, false, {}});
+  asked.push_back({reg, unregister, false, {}, {}});
   say(asked.back(), ctx);
 }
 
 void Shard::Impl::say(Asked& a, const RoleCtx& ctx) {
+  a.said = ctx.now;
   a.retry_at = ctx.now + ctx.answer_wait();
   if (a.unregister && !ended(a.reg, ctx)) return;  // its FLOW_CLOSE is repeated meanwhile
   if (a.unregister) {
@@ -226,8 +227,14 @@ bool Shard::register_qp(const Registration& reg, bool local_a, Instant now, Outb
   if (!legal_path_mtu(mine.path_mtu) || !unregistered(mine)) return false;
   if (!impl_->learn(mine, true, LearnedBy::kRegistration, ctx)) return false;
   impl_->correlation.forget(mine);
-  for (const Impl::Asked& a : impl_->asked) {
-    if (a.reg == mine) return true;
+  for (Impl::Asked& a : impl_->asked) {
+    if (!(a.reg == mine)) continue;
+    // The peer's lease is renewed too, but not by every repetition.
+    if (a.answered && a.said + impl_->config.timing.registration_lease / 8 <= now) {
+      a.answered = false;
+      impl_->say(a, ctx);
+    }
+    return true;
   }
   impl_->ask(mine, false, ctx);
   return true;

@@ -244,7 +244,7 @@ std::optional<FlowView> Shard::Impl::view(const FlowRecord& r) {
     v.confirmed_end = f.confirmed_end;
     v.owned_packets = f.window.size();
     v.behind_gap = f.gap.size();
-    if (f.owns()) v.oldest_owned = f.window[0].accepted;
+    if (f.owns()) v.oldest_owned = f.window[f.window.begin()].accepted;
     return v;
   }
   if (!r.destination) return std::nullopt;

@@ -30,14 +30,14 @@ CaptureRun::CaptureRun(const service::CaptureRequest& what, PcapngWriter file, I
 
 void CaptureRun::pump(Instant now) {
   if (!status_.running) return;
-  for (const CapturedPacket& p : tap_->take(status_.missed)) {
+  for (const TappedPacket& p : tap_->take(status_.missed)) {
     write(p);
     if (!status_.running) return;
   }
   if (ends_ <= now) end("its time is over");
 }
 
-void CaptureRun::write(const CapturedPacket& p) {
+void CaptureRun::write(const TappedPacket& p) {
   const uint32_t interface = static_cast<uint32_t>(2 * p.span + (p.side == Side::kWan ? 1 : 0));
   if (const auto r = file_.write(interface, p.at + unix_epoch_, p.bytes, 0, p.comment); !r) {
     end(r.error());

@@ -26,7 +26,7 @@ class CaptureRun {
 
  private:
   CaptureRun(const service::CaptureRequest& what, PcapngWriter file, Instant ends, Duration unix_epoch);
-  void write(const CapturedPacket& p);
+  void write(const TappedPacket& p);
   void end(const std::string& why);
 
   std::shared_ptr<CaptureTap> tap_;

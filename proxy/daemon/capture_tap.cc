@@ -5,7 +5,7 @@
 
 namespace matchrdma::daemon {
 
-void CaptureTap::offer(CapturedPacket p) {
+void CaptureTap::offer(TappedPacket p) {
   const std::lock_guard lock(mutex_);
   if (waiting_.size() >= kRoomPackets || waiting_bytes_ + p.bytes.size() > kRoomBytes) {
     ++missed_;
@@ -15,7 +15,7 @@ void CaptureTap::offer(CapturedPacket p) {
   waiting_.push_back(std::move(p));
 }
 
-std::vector<CapturedPacket> CaptureTap::take(uint64_t& missed) {
+std::vector<TappedPacket> CaptureTap::take(uint64_t& missed) {
   const std::lock_guard lock(mutex_);
   missed += std::exchange(missed_, 0);
   waiting_bytes_ = 0;

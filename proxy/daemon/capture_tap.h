@@ -11,7 +11,7 @@
 
 namespace matchrdma::daemon {
 
-struct CapturedPacket {
+struct TappedPacket {
   size_t span = 0;
   Side side = Side::kLan;
   Instant at;
@@ -28,14 +28,14 @@ class CaptureTap {
   explicit CaptureTap(service::CaptureRequest what) : what_(std::move(what)) {}
   const service::CaptureRequest& what() const { return what_; }
 
-  void offer(CapturedPacket p);
+  void offer(TappedPacket p);
   /// Everything offered since the last time; `missed` grows by what found no room.
-  std::vector<CapturedPacket> take(uint64_t& missed);
+  std::vector<TappedPacket> take(uint64_t& missed);
 
  private:
   const service::CaptureRequest what_;
   std::mutex mutex_;
-  std::vector<CapturedPacket> waiting_;
+  std::vector<TappedPacket> waiting_;
   size_t waiting_bytes_ = 0;
   uint64_t missed_ = 0;
 };

@@ -251,7 +251,7 @@ TEST_F(DaemonPair, KeysChangeWithoutAGap) {
 std::vector<std::string> comments(CaptureTap& tap, Side side) {
   std::vector<std::string> out;
   uint64_t missed = 0;
-  for (const CapturedPacket& p : tap.take(missed)) {
+  for (const TappedPacket& p : tap.take(missed)) {
     if (p.side == side) out.push_back(p.comment);
   }
   EXPECT_EQ(missed, 0u);
@@ -270,7 +270,7 @@ TEST_F(DaemonPair, CaptureOfAFlowHoldsBothWaysAndBothPorts) {
   a.worker.round();
   uint64_t missed = 0;
   std::vector<std::string> seen;
-  for (const CapturedPacket& p : tap->take(missed))
+  for (const TappedPacket& p : tap->take(missed))
     seen.push_back((p.side == Side::kLan ? "lan " : "wan ") + p.comment);
   EXPECT_EQ(seen, (std::vector<std::string>{"lan in", "wan out: first", "lan out: pseudo_ack"}));
   // Another flow between the same hosts, and the end of the capture.
@@ -306,7 +306,8 @@ TEST_F(DaemonPair, CaptureOfAReasonHoldsThePacketsThatMetIt) {
 
 TEST(CaptureTap, WhatFindsNoRoomIsCounted) {
   CaptureTap tap({});
-  for (size_t i = 0; i < CaptureTap::kRoomPackets + 5; ++i) tap.offer({0, Side::kLan, Instant{}, {1, 2, 3}, "in"});
+  for (size_t i = 0; i < CaptureTap::kRoomPackets + 5; ++i)
+    tap.offer({0, Side::kLan, Instant{}, {1, 2, 3}, "in"});
   uint64_t missed = 0;
   EXPECT_EQ(tap.take(missed).size(), CaptureTap::kRoomPackets);
   EXPECT_EQ(missed, 5u);
