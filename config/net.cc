@@ -1,11 +1,11 @@
 #include "config/net.h"
 
-#include <arpa/inet.h>
-
 #include <charconv>
 #include <cstdio>
 #include <optional>
 #include <string_view>
+
+#include "dataplane/base/ip_text.h"
 
 namespace matchrdma {
 namespace {
@@ -59,12 +59,7 @@ bool Prefix::covers(const Prefix& other) const { return bits <= other.bits && co
 Prefix InterfaceAddress::link() const { return {masked(address, bits_before(address) + bits), bits}; }
 
 Result<IpAddress> parse_address(const std::string& text) {
-  std::array<uint8_t, 16> b{};
-  // inet_pton reads a C string: what stands behind a zero byte must not be lost.
-  if (text.find('\0') == std::string::npos) {
-    if (inet_pton(AF_INET, text.c_str(), b.data()) == 1) return IpAddress::v4(b.data());
-    if (inet_pton(AF_INET6, text.c_str(), b.data()) == 1) return IpAddress::v6(b.data());
-  }
+  if (const auto address = ip_from_text(text)) return *address;
   return Error{"not an address; write an IPv4 or IPv6 address like 192.0.2.1 or 2001:db8::1"};
 }
 
@@ -112,11 +107,7 @@ Result<MacAddress> parse_mac(const std::string& text) {
   return m;
 }
 
-std::string to_text(const IpAddress& a) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  inet_ntop(a.is_v4() ? AF_INET : AF_INET6, a.b.data() + bits_before(a) / 8, text.data(), text.size());
-  return text.data();
-}
+std::string to_text(const IpAddress& a) { return ip_text(a); }
 
 std::string to_text(const Prefix& p) { return to_text(p.address) + "/" + std::to_string(p.bits); }
 

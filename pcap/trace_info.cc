@@ -1,7 +1,5 @@
 #include "pcap/trace_info.h"
 
-#include <arpa/inet.h>
-
 #include <limits>
 
 #include "dataplane/wire/icrc.h"
@@ -85,16 +83,6 @@ std::string aeth_syndrome_name(uint8_t syndrome) {
 const char* ecn_name(size_t codepoint) {
   constexpr std::array<const char*, 4> kNames{"Not-ECT", "ECT(1)", "ECT(0)", "CE"};
   return kNames[codepoint & 3];
-}
-
-std::string address_text(const IpAddress& a) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (a.is_v4()) {
-    inet_ntop(AF_INET, a.b.data() + 12, text.data(), text.size());
-  } else {
-    inet_ntop(AF_INET6, a.b.data(), text.data(), text.size());
-  }
-  return text.data();
 }
 
 }  // namespace matchrdma

@@ -62,7 +62,5 @@ struct TraceInfo {
 std::string aeth_syndrome_name(uint8_t syndrome);
 /// "Not-ECT", "ECT(1)", "ECT(0)", "CE".
 const char* ecn_name(size_t codepoint);
-/// "10.9.0.1", "fd09::1".
-std::string address_text(const IpAddress& a);
 
 }  // namespace matchrdma

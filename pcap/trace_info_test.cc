@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "dataplane/base/ip_text.h"
+
 namespace matchrdma {
 namespace {
 
@@ -163,8 +165,8 @@ TEST(OwnTraces, FlowOfAWrite) {
   const TraceInfo t = read(traces() / "b_write_bw_64k_pmtu1024.pcap");
   ASSERT_EQ(t.flows.size(), 2u);  // data, and its ACKs
   const auto& [key, data] = *t.flows.begin();
-  EXPECT_EQ(address_text(key.source), "10.9.0.1");
-  EXPECT_EQ(address_text(key.destination), "10.9.0.2");
+  EXPECT_EQ(ip_text(key.source), "10.9.0.1");
+  EXPECT_EQ(ip_text(key.destination), "10.9.0.2");
   EXPECT_EQ(data.packets, 320u);
   ASSERT_TRUE(data.first_psn && data.last_psn);
   EXPECT_EQ((data.last_psn->v - data.first_psn->v) & Psn::kMask, 319u);

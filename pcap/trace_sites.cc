@@ -1,12 +1,11 @@
 #include "pcap/trace_sites.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
 
+#include "dataplane/base/ip_text.h"
 #include "pcap/trace_info.h"
 
 namespace matchrdma {
@@ -61,19 +60,11 @@ Result<Cidr> Cidr::parse(const std::string& text) {
   const Error bad{"--site-a " + text +
                   ": not an address block; write it like 10.9.0.0/24, fd09::/64 or 10.9.0.1"};
   const size_t slash = text.find('/');
-  const std::string address = text.substr(0, slash);
+  const auto address = ip_from_text(text.substr(0, slash));
+  if (!address) return bad;
   Cidr c;
-  uint8_t raw[16];
-  int width = 0;
-  if (inet_pton(AF_INET, address.c_str(), raw) == 1) {
-    c.address = IpAddress::v4(raw);
-    width = 32;
-  } else if (inet_pton(AF_INET6, address.c_str(), raw) == 1) {
-    c.address = IpAddress::v6(raw);
-    width = 128;
-  } else {
-    return bad;
-  }
+  c.address = *address;
+  const int width = address->is_v4() ? 32 : 128;
   int length = width;
   if (slash != std::string::npos) {
     const char* end = text.data() + text.size();
@@ -86,7 +77,7 @@ Result<Cidr> Cidr::parse(const std::string& text) {
 
 int TraceSites::host_of(const IpAddress& ip) {
   const auto [it, fresh] = ip_hosts_.try_emplace(ip, static_cast<int>(hosts_.size()));
-  if (fresh) hosts_.push_back({address_text(ip), 0});
+  if (fresh) hosts_.push_back({ip_text(ip), 0});
   return it->second;
 }
 

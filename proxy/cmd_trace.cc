@@ -4,6 +4,7 @@
 #include <memory>
 #include <system_error>
 
+#include "dataplane/base/ip_text.h"
 #include "pcap/trace_info.h"
 #include "proxy/commands.h"
 #include "proxy/json_output.h"
@@ -25,8 +26,8 @@ struct TraceInfoOptions {
 Json flows_json(const TraceInfo& t) {
   Json flows = Json::array();
   for (const auto& [key, flow] : t.flows) {
-    Json f = {{"src", address_text(key.source)},
-              {"dst", address_text(key.destination)},
+    Json f = {{"src", ip_text(key.source)},
+              {"dst", ip_text(key.destination)},
               {"dst_qpn", key.destination_qp.v},
               {"packets", flow.packets},
               {"bytes", flow.bytes},
@@ -136,7 +137,7 @@ void print_flows(const TraceInfo& t) {
   size_t rows = 0;
   for (const auto& [key, flow] : t.flows) {
     if (rows++ == kMaxRows) break;
-    flows.add({address_text(key.source), address_text(key.destination), std::to_string(key.destination_qp.v),
+    flows.add({ip_text(key.source), ip_text(key.destination), std::to_string(key.destination_qp.v),
                thousands(flow.packets), thousands(flow.bytes), psn(flow.first_psn), psn(flow.last_psn)});
   }
   print_section("Flows (one direction each, PSNs in file order)", flows);

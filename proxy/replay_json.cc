@@ -1,3 +1,4 @@
+#include "dataplane/base/ip_text.h"
 #include "pcap/trace_info.h"
 #include "proxy/replay_report.h"
 
@@ -18,8 +19,8 @@ Json flows_json(const ReplayResult& r) {
   for (size_t i = 0; i < r.streams.size(); ++i) {
     const TraceStream& s = r.streams[i];
     if (s.request_packets == 0) continue;
-    Json f = {{"src", address_text(s.key.src)},
-              {"dst", address_text(s.key.dst)},
+    Json f = {{"src", ip_text(s.key.src)},
+              {"dst", ip_text(s.key.dst)},
               {"dst_qpn", s.key.dst_qpn.v},
               {"src_qpn", nullptr},
               {"learned_by", r.learned[i].by},

@@ -5,6 +5,7 @@
 #include <map>
 #include <ostream>
 
+#include "dataplane/base/ip_text.h"
 #include "pcap/trace_info.h"
 #include "proxy/table.h"
 
@@ -102,7 +103,7 @@ void print_flows(std::ostream& out, const ReplayResult& r) {
     const char* transport = s.transport == Transport::kRc   ? "RC "
                             : s.transport == Transport::kUc ? "UC "
                                                             : "UD ";
-    flows.add({transport + address_text(s.key.src) + " -> " + address_text(s.key.dst), source_qp_text(r, i),
+    flows.add({transport + ip_text(s.key.src) + " -> " + ip_text(s.key.dst), source_qp_text(r, i),
                std::to_string(s.key.dst_qpn.v), r.learned[i].by,
                s.path_mtu != 0 ? std::to_string(s.path_mtu) : "-", thousands(s.request_packets),
                thousands(s.messages), thousands(s.bytes), evidence_text(r, i)});

@@ -1,5 +1,6 @@
 #include "proxy/trace_truth_json.h"
 
+#include "dataplane/base/ip_text.h"
 #include "pcap/trace_info.h"
 
 namespace matchrdma {
@@ -10,7 +11,7 @@ using Json = nlohmann::ordered_json;
 Json instant_json(Instant t) { return t.is_never() ? Json(nullptr) : Json(t.ns); }
 
 Json end_json(const TraceEnd& e) {
-  return Json{{"ip", address_text(e.ip)},
+  return Json{{"ip", ip_text(e.ip)},
               {"qpn", e.qpn.v},
               {"starting_psn", e.start.v},
               {"udp_source_port", e.udp_port},

@@ -1,8 +1,8 @@
 // `show flows` and `show unpaired`: what the filter lets through, in parts.
 #include <algorithm>
 
-#include "controlplane/service/address_text.h"
 #include "controlplane/service/view_json.h"
+#include "dataplane/base/ip_text.h"
 
 namespace matchrdma::service {
 namespace {

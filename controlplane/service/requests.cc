@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "controlplane/service/address_text.h"
+#include "dataplane/base/ip_text.h"
 #include "dataplane/flow/role_ctx.h"
 
 namespace matchrdma::service {

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "controlplane/service/address_text.h"
 #include "controlplane/service/daemon_control.h"
 #include "controlplane/service/daemon_view.h"
+#include "dataplane/base/ip_text.h"
 
 namespace matchrdma::service {
 

@@ -1,6 +1,6 @@
 #include "controlplane/service/view_json.h"
 
-#include "controlplane/service/address_text.h"
+#include "dataplane/base/ip_text.h"
 
 namespace matchrdma::service {
 namespace {

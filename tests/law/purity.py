@@ -19,6 +19,7 @@ ALLOWED = {
                                                                       "posix_memalign",
     "check.h: an invariant of ours is broken, say so and stop": "abort|__assert_fail|__stack_chk_fail|"
                                                                 "__(v?fprintf|printf)_chk|fprintf|fputs|fputc|fwrite|stderr",
+    "addresses as text": "inet_(ntop|pton)",
     "integer helpers of the compiler": "__(u?(div|mod|divmod)ti[34]|popcountdi2|clzdi2|ctzdi2|cpu_model|cpu_indicator_init)",
     "exceptions and static objects": "_Unwind_\\w+|__cxa_\\w+|__gxx_personality_v0|__dynamic_cast|__tls_get_addr|atexit",
     "ISA-L, the ICRC (wire)": "crc32\\w*",

@@ -5,9 +5,11 @@
 
 #include "dataplane/base/types.h"
 
-namespace matchrdma::service {
+namespace matchrdma {
 
+/// RFC 5952 for IPv6.
 std::string ip_text(const IpAddress& a);
+/// The whole text must be one address.
 std::optional<IpAddress> ip_from_text(const std::string& text);
 
-}  // namespace matchrdma::service
+}  // namespace matchrdma
