@@ -96,6 +96,7 @@ template <class A>
 void fields(A& a, In<A, FlowClose>& m) {
   flow_id(a, m.id);
   flag(a, m.whole_qp);
+  flag(a, m.same_life);
 }
 template <class A>
 void fields(A& a, In<A, FlowClosed>& m) {

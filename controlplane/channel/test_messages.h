@@ -92,7 +92,7 @@ class MessageMaker {
   void fill(FlowBaseAck& m) { m = {id(), seq()}; }
   void fill(FlowLifted& m) { m = {id(), seq()}; }
   void fill(FlowLiftedAck& m) { m = {id()}; }
-  void fill(FlowClose& m) { m = {id(), coin()}; }
+  void fill(FlowClose& m) { m = {id(), coin(), coin()}; }
   void fill(FlowClosed& m) { m = {id()}; }
   void fill(CloseMarker& m) { m = {id()}; }
   void fill(SentMark& m) { m = {id(), r_.next(), seq(), seq(), r_.next()}; }

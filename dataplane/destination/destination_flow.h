@@ -100,6 +100,7 @@ struct DestinationFlow {
   Instant fault_retry_at = Instant::never();  ///< FLOW_FAULT is repeated until answered
 
   // Closing.
+  bool closing_passes = false;  ///< of the same life: what still comes is forwarded
   bool marker_seen = false;
   Instant marker_at;
   FlowId early_marker;

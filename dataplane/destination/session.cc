@@ -51,7 +51,11 @@ void on_close(DestinationFlow& f, const FlowClose& m, Egress& egress, const Role
     ctx.out->message(FlowClosed{m.id});
     return;
   }
-  if (f.state == DestState::kClosing) return;
+  if (f.state == DestState::kClosing) {
+    f.closing_passes = f.closing_passes && m.same_life;
+    return;
+  }
+  f.closing_passes = m.same_life;
   discard_held(f, egress, ctx);
   f.fault_retry_at = Instant::never();
   f.state = DestState::kClosing;

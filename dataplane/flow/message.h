@@ -88,10 +88,12 @@ struct FlowLiftedAck {
   FlowId id;
 };
 /// A new generation or the end of one: the far side forgets all of it (C4).
-/// whole_qp: the QP itself lives anew, so the reverse flow ends too.
+/// whole_qp: the QP itself lives anew, so the reverse flow ends too. same_life: the QP lives on, so that what
+/// still comes of it is passed and not dropped.
 struct FlowClose {
   FlowId id;
   bool whole_qp;
+  bool same_life;
 };
 struct FlowClosed {
   FlowId id;

@@ -103,7 +103,8 @@ void Shard::Impl::on_rc_request(Side side, const Frame& f, PacketRef packet, con
   d.request_seen = ctx.now;
   if (d.tracking()) {
     on_request(d, f, std::move(packet), egress, ctx);
-  } else if (d.state == DestState::kClosing || (d.state == DestState::kPoisoned && !d.gave_up)) {
+  } else if ((d.state == DestState::kClosing && !d.closing_passes) ||
+             (d.state == DestState::kPoisoned && !d.gave_up)) {
     n.reasons.add(d.state == DestState::kClosing ? Reason::kClosing : Reason::kPoisoned);
   } else {
     n.reasons.add(Reason::kUntracked);

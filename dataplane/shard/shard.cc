@@ -26,7 +26,7 @@ Instant idle_expiry(const SourceFlow& f, const RoleCtx& ctx) {
   const bool idle = f.state == FlowState::kActive && !f.owns();
   const bool stuck = f.state == FlowState::kBarrier && f.owns();
   return idle || stuck || f.state == FlowState::kPoisoned
-             ? later(f.last_send, f.last_request) + ctx.timing->idle_expiry
+             ? later(later(f.last_send, f.last_request), f.idle_since) + ctx.timing->idle_expiry
              : Instant::never();
 }
 

@@ -16,6 +16,7 @@ void say_again_later(SourceFlow& f, const RoleCtx& ctx) {
 }
 
 void start_handshake(SourceFlow& f, Message m, const RoleCtx& ctx) {
+  f.idle_since = ctx.now;
   f.retry_count = 0;
   ctx.out->message(std::move(m));
   say_again_later(f, ctx);
@@ -47,10 +48,15 @@ void set_base(SourceFlow& f, Seq base) {
   f.rto_backoff = 0;
 }
 
+// Where we keep what still comes, it may belong to the QP's next life and nothing of this one may follow it.
+FlowClose close_message(const SourceFlow& f) {
+  return {f.id, f.close_whole_qp, f.state == FlowState::kClosing && !f.closing_keeps};
+}
+
 void close(SourceFlow& f, FlowEvent why, const RoleCtx& ctx) {
   f.fire(why);
   ctx.out->message(CloseMarker{f.id});
-  start_handshake(f, FlowClose{f.id, f.close_whole_qp}, ctx);
+  start_handshake(f, close_message(f), ctx);
 }
 
 void begin_close(SourceFlow& f, FlowEvent why, Gate& gate, const RoleCtx& ctx) {
@@ -101,7 +107,7 @@ void say_now(SourceFlow& f, const RoleCtx& ctx) {
     case FlowState::kClosing:
     case FlowState::kPoisoned:
       ctx.out->message(CloseMarker{f.id});
-      ctx.out->message(FlowClose{f.id, f.close_whole_qp});
+      ctx.out->message(close_message(f));
       break;
     default:
       f.retry_at = Instant::never();

@@ -135,7 +135,8 @@ struct SourceFlow {
   uint32_t given_count = 0;
   uint64_t fence_index = 0;  ///< end-to-end: no message of the window ends below this index
 
-  Instant last_request{-1'000'000'000'000};  ///< newest request from the LAN
+  Instant last_request{-1'000'000'000'000};  ///< newest request from the LAN that was accepted or kept
+  Instant idle_since;                        ///< newest step of its handshake: from there on it may be idle
   Seq went_back_to = -1;                     ///< where the last retransmission after a pause started
   uint32_t went_back_times = 0;              ///< in a row
   Seq jumped_to = -1;                        ///< the same above epsn: does the QP live anew? (C4)

@@ -101,6 +101,24 @@ PairOptions random_pair(Prng& r, uint32_t n, Duration rtt) {
   return o;
 }
 
+// Nothing is lost, moved or refused by the world.
+void make_clean(Options& o) {
+  const Options plain;
+  for (model::SpanConfig* s : {&o.wan, &o.control, &o.lan}) {
+    s->loss = s->duplicate = s->reorder = s->corrupt = 0;
+    s->cuts.clear();
+  }
+  o.restart_at = Instant::never();
+  o.limits.custody_hard_bytes = plain.limits.custody_hard_bytes;
+  o.limits.custody_soft_bytes = plain.limits.custody_soft_bytes;
+  o.limits.reorder_memory = plain.limits.reorder_memory;
+  for (PairOptions& p : o.pairs) {
+    p.fatal = 0;
+    p.pair.responder_a.receive_queue = p.pair.responder_b.receive_queue = -1;
+  }
+  o.clean = true;
+}
+
 }  // namespace
 
 Options random_options(uint64_t seed) {
@@ -148,6 +166,8 @@ Options random_options(uint64_t seed) {
     o.restart_for = Duration::micros(r.chance(0.5) ? r.between(0, 2'000) : r.between(2'000, 100'000));
     for (PairOptions& p : o.pairs) p.work_b = 0;
   }
+  if (r.chance(0.5)) o.proxy_age = Duration::millis(r.between(0, 10'000'000));
+  if (r.chance(0.1)) make_clean(o);
   return o;
 }
 
@@ -202,6 +222,7 @@ std::vector<std::function<bool(Options&)>> simplifications() {
   s.push_back([](O o) { return o.pairs.size() > 1 && (o.pairs.erase(o.pairs.begin()), true); });
   s.push_back([](O o) { return o.pairs.size() > 1 && (o.pairs.pop_back(), true); });
   zero([](O o) -> int64_t& { return o.pairs[0].work_b; });
+  zero([](O o) -> int64_t& { return o.proxy_age.ns; });
   s.push_back([](O o) { return o.pairs[0].work_a > 1 && (o.pairs[0].work_a /= 2, true); });
   s.push_back([](O o) { return o.pairs[0].work_a > 1 && (o.pairs[0].work_a -= 1, true); });
   zero([](O o) -> double& { return o.lan.loss; });

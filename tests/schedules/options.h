@@ -38,6 +38,8 @@ struct Options {
   /// schedule, so nothing may be lost.
   Instant restart_at = Instant::never();
   Duration restart_for;
+  Duration proxy_age;  ///< how long the proxies had been running before: no rule may count from their start
+  bool clean = false;  ///< nothing goes wrong: then no receiver may miss anything either
   bool canary =
       false;  ///< a fault put into the world on purpose: the span turns one payload byte and mends the ICRC
 };

@@ -138,7 +138,8 @@ void World::connect() {
 bool World::handshakes() {
   if (o_.transparent) return true;
   for (const PairOptions& p : o_.pairs) {
-    if (p.join == Join::kFresh && !pa_.shard.register_qp(registration(p), true, now_, pa_.out)) return false;
+    if (p.join == Join::kFresh && !pa_.shard.register_qp(registration(p), true, proxy_now(), pa_.out))
+      return false;
   }
   emit(pa_, true);
   const auto open = [&] {
@@ -165,7 +166,7 @@ void World::post_due() {
     const PairOptions& p = o_.pairs[i];
     if (w.register_at <= now_) {
       w.register_at = Instant::never();
-      pa_.shard.register_qp(registration(p), true, now_, pa_.out);
+      pa_.shard.register_qp(registration(p), true, proxy_now(), pa_.out);
       emit(pa_, true);
     }
     model::WorkloadConfig wl;
@@ -242,7 +243,7 @@ void World::run_proxy(Proxy& p, bool is_a) {
         p.watch.enters_lan(p.rx[i].packet->bytes(), learned(p, p.rx[i].packet->bytes()));
     }
     const size_t m = std::min<size_t>(p.messages.size(), 32);
-    p.shard.run_once({p.rx.data() + next, n}, {p.messages.data(), m}, now_, p.out);
+    p.shard.run_once({p.rx.data() + next, n}, {p.messages.data(), m}, proxy_now(), p.out);
     p.messages.erase(p.messages.begin(), p.messages.begin() + static_cast<std::ptrdiff_t>(m));
     next += n;
     emit(p, is_a);
@@ -265,7 +266,7 @@ void World::restart_due() {
   std::destroy_at(&pb_.shard);
   std::construct_at(&pb_.shard, shard_config(o_, 2 + session_), arena_);
   for (Proxy* p : {&pa_, &pb_}) {
-    p->shard.peer_session(true, now_, p->out);
+    p->shard.peer_session(true, proxy_now(), p->out);
     emit(*p, p == &pa_);
   }
 }
@@ -295,18 +296,17 @@ void World::step() {
   arrive(ctl_ab_, pb_);
   arrive(ctl_ba_, pa_);
   restart_due();
-  if (!pa_.rx.empty() || !pa_.messages.empty() || pa_.shard.next_wakeup() <= now_) run_proxy(pa_, true);
+  if (!pa_.rx.empty() || !pa_.messages.empty() || wakeup(pa_) <= now_) run_proxy(pa_, true);
   const bool b_lives = back_at_.is_never();
-  if (b_lives && (!pb_.rx.empty() || !pb_.messages.empty() || pb_.shard.next_wakeup() <= now_))
-    run_proxy(pb_, false);
+  if (b_lives && (!pb_.rx.empty() || !pb_.messages.empty() || wakeup(pb_) <= now_)) run_proxy(pb_, false);
 }
 
 Instant World::next_event() const {
   Instant at = earlier(a_.next_deadline(), b_.next_deadline());
   for (const Wire* w : {&a_up_, &a_down_, &b_up_, &b_down_}) at = earlier(at, w->next_due());
   for (const Long* l : {&ab_, &ba_, &ctl_ab_, &ctl_ba_}) at = earlier(at, l->next_due());
-  at = earlier(at, pa_.shard.next_wakeup());
-  at = earlier(at, back_at_.is_never() ? pb_.shard.next_wakeup() : back_at_);
+  at = earlier(at, wakeup(pa_));
+  at = earlier(at, back_at_.is_never() ? wakeup(pb_) : back_at_);
   if (!started_) return at;
   at = earlier(at, dies_at_);
   for (const Pair& w : pairs_) {
@@ -359,6 +359,8 @@ std::string World::verdict(bool done) {
     audit.completion_after_execution = p.completion == Completion::kEndToEnd;
     const std::string bad = model::audit(q, audit, now_);
     if (!bad.empty()) return "pair " + std::to_string(i) + ": " + bad;
+    if (o_.clean && q.a->responder.stats().sequence_naks + q.b->responder.stats().sequence_naks != 0)
+      return "pair " + std::to_string(i) + ": a receiver missed a packet though nothing went wrong";
   }
   if (!done)
     return "no end after " + std::to_string(kLimit.ns / 1'000'000'000) +

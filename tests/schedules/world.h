@@ -54,6 +54,11 @@ class World {
   void restart_due();
   void emit(Proxy& p, bool is_a);
   Instant next_event() const;
+  Instant proxy_now() const { return now_ + o_.proxy_age; }
+  Instant wakeup(const Proxy& p) const {
+    const Instant at = p.shard.next_wakeup();
+    return at.is_never() ? at : at - o_.proxy_age;
+  }
   bool finished();
   std::string verdict(bool done);
   std::string states() const;

@@ -381,5 +381,49 @@ TEST(Tags, C5_AnswerToARepeatedReadDoesNotAnchorTheMsn) {
   EXPECT_EQ(aeths(rig.a.lan)[0].msn, 10u);
 }
 
+RigOptions joined_mid_flow() {
+  RigOptions o;
+  o.fresh = false;
+  return o;
+}
+
+/// One request and its answer, everything carried.
+void talk(PairRig& rig, uint32_t psn) {
+  rig.from_a(write_only(psn));
+  rig.run(Duration::millis(25));
+  rig.from_b(answer(psn, psn - 99));
+  rig.run(Duration::millis(1));
+}
+
+// A flow whose barrier the answer to an older packet has lifted owned nothing yet: it is new, not idle.
+TEST(Tags, S3_FlowThatBecomesActiveIsNotIdleHoweverOldTheProxyIs) {
+  PairRig rig(joined_mid_flow());
+  rig.run(Duration::seconds(100));
+  ASSERT_TRUE(rig.register_at_a(rig.registration()));
+  rig.run(Duration::millis(1));
+  rig.from_a(write_only(100));  // opens; passes untracked
+  rig.run(Duration::micros(1));
+  rig.from_a(write_only(101));
+  rig.from_b(answer(101, 2));
+  rig.run(Duration::millis(1));
+  for (uint32_t psn = 102; psn < 106; ++psn) talk(rig, psn);
+  EXPECT_FALSE(newest<FlowClose>(rig.a.wan));
+  EXPECT_EQ(rig.a.shard.flows()[0].state, std::string("active"));
+  EXPECT_EQ(rig.b.shard.counters().reasons.n[static_cast<size_t>(Reason::kClosing)], 0u);
+}
+
+// A flow that is forgotten for having been idle passes at once, and so must what was on the span meanwhile.
+TEST(Tags, S3_NothingOfTheSameLifeIsDroppedWhileAFlowIsForgotten) {
+  PairRig rig;
+  rig.connect();
+  talk(rig, 100);
+  rig.wait(Duration::seconds(61));  // idle: CLOSE is said, and under way
+  ASSERT_TRUE(newest<FlowClose>(rig.a.wan));
+  rig.from_a(write_only(101));  // the sender goes on just now
+  rig.b.lan.clear();
+  rig.carry();
+  EXPECT_EQ(psns(rig.b.lan), Psns{101});
+}
+
 }  // namespace
 }  // namespace matchrdma::tags
