@@ -48,7 +48,7 @@ classes:
   - name: {name}
     completion: early
 timing:
-  receiver_timeout: 200ms # the guests are interpreted: their answers take their time
+  receiver_timeout: 1s # the guests are interpreted, and wait for a core now and then
 limits:
   max_flows: 1024
   max_owning_flows: 256

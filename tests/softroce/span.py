@@ -74,7 +74,8 @@ class Direct:
     under_test = False
 
     def __init__(self, lab):
-        self.span = Span(lab, "tapA", "tapB")
+        # Else tcpdump does not see what the span sends.
+        self.span = Span(lab, "tapA,qdisc_bypass=0", "tapB,qdisc_bypass=0")
 
     def set(self, _mode, km, loss=0.0):
         self.span.set(km, loss)
