@@ -18,7 +18,7 @@ FROM debian:12-slim
 # librte-meta-net: every driver of DPDK, found at run time.
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends libcap2-bin libcivetweb1 libisal2 \
-      libprometheus-cpp-core1.0 libssl3 libyaml-cpp0.7 librte-meta-mempool librte-meta-net \
+      libprometheus-cpp-core1.0 libspdlog1.10 libssl3 libyaml-cpp0.7 librte-meta-mempool librte-meta-net \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin matchrdma \
  && install -d -o matchrdma -g matchrdma -m 0750 /run/matchrdma /var/lib/matchrdma

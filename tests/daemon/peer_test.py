@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Peers that cannot be talked to: said in a clear sentence, and traffic passes as if there were no proxy.
+
+    unshare --net peer_test.py FOLDER-OF-PROGRAMS
+"""
+from testbed import Case, Pair, await_, daemons, main
+
+
+class Peer(Case):
+    @classmethod
+    def prepare(cls, bed):
+        """Each test makes its own peer."""
+
+    def assert_transparent(self, trouble, ends=("tapA", "tapB")):
+        a = self.bed.a
+        await_(lambda: trouble in a.peer()["trouble"], f"in `show peers`: {trouble}; not {a.peer()}")
+        self.assertNotEqual(a.peer()["session"], "up")
+        self.assertIn(trouble, a.ctl("show", "peers"))  # the table for people, too
+        status, body = a.get("/readyz")
+        self.assertEqual(status, 503)
+        self.assertIn(trouble, body)
+        # Not early: no completion before the execution.
+        self.assert_unnoticed(self.bed.hosts([Pair(1), Pair(2)], "--both", "--messages", "40", ends=ends).result())
+        self.assertEqual(a.count("pseudo_acks"), 0)
+
+    def test_another_key(self):
+        """The same number and another secret."""
+        self.bed.start_span()
+        self.bed.a.start()
+        self.bed.make_key(1)
+        self.bed.b.start()
+        await_(lambda: self.bed.a.peer()["hello_refused"] > 0, "a HELLO that is not believed")
+        self.assert_transparent("no answer to HELLO: is the peer's daemon running, with the same key?")
+        self.assertEqual(self.bed.b.count("pseudo_acks"), 0)
+
+    def test_another_key_number(self):
+        self.bed.start_span()
+        self.bed.make_key(7)
+        self.bed.b.write_config([7])
+        self.bed.a.start()
+        self.bed.b.start()
+        self.assert_transparent("no answer to HELLO: is the peer's daemon running, with the same key?")
+
+    def test_another_version(self):
+        """A peer with the right key and a later version; for the data it is a wire."""
+        self.bed.start_span()
+        self.bed.a.start()
+        self.bed.processes.start("other_version", [
+            self.bed.program("other_version"), "wanB", f"{self.bed.folder}/key1", "1", daemons.ADDRESS["B"],
+            daemons.ADDRESS["A"], "2"])
+        self.assert_transparent("the peer speaks version 2 of the control subchannel, this proxy 1: install the same "
+                                "release at both ends", ends=("tapA", "wanB"))
+        self.assertEqual(self.bed.a.peer()["peer_version"], 2)
+
+    def test_nobody(self):
+        """Not even a next hop."""
+        self.bed.start_span()
+        self.bed.a.start()
+        self.assert_transparent("nobody answers at the next hop: is the span up, and are the addresses right?",
+                                ends=("tapA", "wanB"))
+
+
+if __name__ == "__main__":
+    main()

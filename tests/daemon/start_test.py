@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Daemons that cannot start say why and what to do, and harm nobody who runs; those that are asked to end do so.
+
+    unshare --net start_test.py FOLDER-OF-PROGRAMS
+"""
+import os
+import shutil
+import signal
+import subprocess
+
+from testbed import MTU, Case, Pair, call, main
+
+NOBODY = 65534
+
+
+class Start(Case):
+    """Both daemons run; a third one is tried beside them."""
+    shared = True
+
+    def third(self, change, **how):
+        """What a daemon says that has A's config but for a change. It must not start."""
+        config = os.path.join(self.bed.folder, "third.yaml")
+        with open(config, "w", encoding="utf-8") as f:
+            f.write(change(self.bed.a.text))
+        os.chmod(config, 0o644)
+        done = subprocess.run([self.bed.program("matchrdmad"), "--config", config], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=60, check=False, **how)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        return done.stdout
+
+    def own(self, text):
+        """Nothing of A's: the files and links of a daemon C."""
+        for old, new in ((f"{self.bed.folder}/journalA", f"{self.bed.folder}/journalC"), ("127.0.0.1:9464", "127.0.0.1:9466"),
+                         (f"{self.bed.folder}/adminA", f"{self.bed.folder}/adminC"), ("iface=lanA", "iface=lanC"),
+                         ("iface=wanA", "iface=wanC"), (f"{self.bed.network.name}-A", f"{self.bed.network.name}-C")):
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        return text
+
+    @classmethod
+    def prepare(cls, bed):
+        for one, mtu in (("lanC", MTU), ("wanC", MTU + 200)):
+            call(*f"ip link add {one} mtu {mtu} type veth peer name {one}x mtu {mtu}".split())
+            for end in (one, f"{one}x"):
+                call("ip", "link", "set", end, "up")
+        bed.start()
+
+    def test_the_same_again(self):
+        """A second daemon on one config: whatever it meets first, it names it, and the first one goes on."""
+        pair = Pair(1)
+        pair.register(self.bed.a)
+        hosts = self.bed.hosts([pair], "--early", "--work", "send,write", "--messages", "1000000")
+        self.bed.a.await_more("pseudo_acks")
+        said = self.third(lambda text: text)
+        self.assertIn("another matchrdmad uses it; stop that one", said)
+        before = self.bed.a.count("pseudo_acks")
+        self.bed.a.await_more("pseudo_acks", before + 20)
+        self.assert_unnoticed(hosts.end())
+
+    def test_the_same_socket(self):
+        said = self.third(lambda text: self.own(text).replace("adminC", "adminA"))
+        self.assertIn(f"admin socket {self.bed.a.admin}: another daemon listens on it; stop it or give this one another "
+                      "path", said)
+        self.assertEqual(self.bed.a.show("status")["version"], self.bed.b.show("status")["version"])
+
+    def test_the_same_journal(self):
+        said = self.third(lambda text: self.own(text).replace("journalC", "journalA"))
+        self.assertIn(f"{self.bed.folder}/journalA", said)
+        self.assertIn("another matchrdmad uses it; stop that one, or name another journal.path", said)
+
+    def test_the_same_metrics_address(self):
+        said = self.third(lambda text: self.own(text).replace("127.0.0.1:9466", "127.0.0.1:9464"))
+        self.assertIn("127.0.0.1:9464", said)
+
+    def test_no_such_interface(self):
+        said = self.third(lambda text: self.own(text).replace("iface=lanC", "iface=nosuch"))
+        self.assertIn("span test, LAN port: port net_af_packet0: interface nosuch: its MTU cannot be read: No such device; `ip link` lists", said)
+
+    def test_mtu_of_the_wan_below_the_lan(self):
+        said = self.third(lambda text: self.own(text).replace(f"mtu: {MTU + 200}", "mtu: 1400"))
+        self.assertRegex(said, "wan.*mtu.*1400|1400.*1500")
+
+    def test_no_such_core(self):
+        said = self.third(lambda text: self.own(text).replace("cores: 0", "cores: 1000"))
+        self.assertIn("core 1000: this process may not run there", said)
+
+    def test_memory_that_does_not_suffice(self):
+        said = self.third(lambda text: self.own(text).replace("no-huge: 256MiB", "hugepages: 256MiB"))
+        self.assertIn("there are not enough free hugepages for 256 MiB: reserve 128 pages of 2 MiB", said)
+
+    def test_key_of_somebody_else(self):
+        os.chmod(self.bed.folder, 0o755)
+        said = self.third(self.own, user=NOBODY, group=NOBODY, extra_groups=[])
+        self.assertIn(f"{self.bed.folder}/key1", said)
+        self.assertRegex(said, "[Pp]ermission denied")
+
+    def test_rights_that_are_missing(self):
+        """Everything is this user's own but the right to open a raw socket."""
+        home = os.path.join(self.bed.folder, "nobody")
+        os.chmod(self.bed.folder, 0o755)
+        os.makedirs(home)
+        shutil.copy(os.path.join(self.bed.folder, "key1"), os.path.join(home, "key1"))
+        for path in (home, os.path.join(home, "key1")):
+            os.chown(path, NOBODY, NOBODY)
+
+        def change(text):
+            return self.own(text).replace(self.bed.folder, home)
+        said = self.third(change, user=NOBODY, group=NOBODY, extra_groups=[])
+        self.assertRegex(said, "NET_RAW")
+
+    def test_terminated_under_load(self):
+        """SIGTERM ends a daemon that owns data; its next life tells whom it could not keep its word to."""
+        pair = Pair(2)
+        pair.register(self.bed.a)
+        self.bed.span.set(10000)
+        hosts = self.bed.hosts([pair], "--early", "--work", "send,write", "--messages", "1000000", "--timeout", "500ms",
+                               "--retries", "-1")
+        self.bed.a.await_more("pseudo_acks", self.bed.a.count("pseudo_acks") + 50)
+        process = self.bed.a.process
+        process.popen.send_signal(signal.SIGTERM)
+        self.assertEqual(process.popen.wait(30), 0, process.said())
+        self.assertIn("stopping", process.said())
+        self.assertFalse(os.path.exists(self.bed.a.admin), "the admin socket is still there")
+        self.assertIn("is matchrdmad running", self.bed.a.refused("show", "status"))
+        self.bed.a.start()
+        self.assertIn(f"journal: QP {pair.a[0]} of {pair.address('A')}", self.bed.a.process.said())
+        self.assert_right(hosts.result(), failed=[pair.a[0]])
+        self.bed.span.set(0)
+        self.bed.await_sessions()
+
+
+if __name__ == "__main__":
+    main()

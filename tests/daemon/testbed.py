@@ -1,0 +1,426 @@
+"""Two running daemons, the span between them and hosts at both ends, without any guest:
+
+    model_host tapA - lanA matchrdmad A wanA - spanA span spanB - wanB matchrdmad B lanB - tapB model_host
+
+All links are veth pairs in the network namespace that the test itself runs in (unshare --net). Processes, span and
+captures are those of the Soft-RoCE lab (tests/softroce). One machine with two busy cores carries all of it: nothing is
+measured, and what is awaited may take its time.
+"""
+import collections
+import contextlib
+import http.client
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "softroce"))
+import captures  # noqa: E402  pylint: disable=wrong-import-position
+import daemons  # noqa: E402  pylint: disable=wrong-import-position
+import network  # noqa: E402  pylint: disable=wrong-import-position
+from processes import LabError, Processes, call  # noqa: E402  pylint: disable=wrong-import-position
+from span import Span  # noqa: E402  pylint: disable=wrong-import-position
+
+MTU, PATH_MTU = 1500, 1024
+SECONDS = 60  # for whatever is awaited
+# tshark tries these on any payload that no port names, and calls random bytes malformed Ethernet, SMB Direct, ...
+GUESSES = ("eth_over_ib", "fc_infiniband", "iser_infiniband", "lnet_ib", "mellanox_eoib", "nvme_rdma", "rpcrdma_infiniband",
+           "sdp_infiniband", "smb_direct_infiniband", "smcr_infiniband")
+# Groups of hosts: their network, and what registrations ask for. `strict` and `bulk` are classes of the config.
+NETWORK = {"bulk": 1, "strict": 2, "readers": 3}
+COMPLETION = {"bulk": "early", "strict": "end-to-end", "readers": "early"}
+CONFIG = """\
+name: test-{side}
+workers:
+  cores: {core}
+  main_core: {core}
+  idle: adaptive
+memory:
+  no-huge: 256MiB
+  file_prefix: {prefix}-{side}
+spans:
+  - name: test
+    lan:
+      port: net_af_packet0,iface=lan{side}
+      mtu: {mtu}
+      link_loss_forwarding: off
+    wan:
+      port: net_af_packet1,iface=wan{side}
+      mtu: {wan_mtu}
+      address: {own}/24
+    peer:
+      address: {peer}
+      keys:
+{keys}
+    budgets:
+      rate: 1Gbps
+    egress:
+      rate: 1Gbps
+classes:
+  - name: strict
+    match:
+      source: [10.1.2.0/24, 10.2.2.0/24]
+    completion: end-to-end
+  - name: bulk
+    completion: early
+timing:
+  receiver_timeout: 5s # a host may have to wait for a core
+tuning:
+  ack_every: 64
+limits:
+  max_flows: 256
+  max_owning_flows: 64
+  custody_soft: 32MiB
+  custody_hard: 48MiB
+  reorder_memory: 16MiB
+  custody_packets: 16384
+  held_packets: 16384
+  confirmed_entries: 16384
+journal:
+  path: {folder}/journal{side}
+admin:
+  socket: {folder}/admin{side}
+metrics:
+  listen: 127.0.0.1:{metrics}
+capture_folder: {folder}
+"""
+
+
+def await_(condition, what, seconds=SECONDS):
+    """What condition() gives as soon as that is true."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise LabError(f"waited {seconds} s for: {what}")
+        time.sleep(0.05)
+
+
+class Wires:
+    """The links, in the namespace of this process; what the lab's modules want of their Network."""
+    name, mtu = f"mrdma-test-{os.getpid()}", MTU
+
+    def __init__(self):
+        with open("/proc/net/dev", encoding="ascii") as f:
+            if any(line.split(":")[0].strip() != "lo" for line in f.readlines()[2:]):
+                sys.exit("this is not an empty network namespace: run the test under `unshare --net`")
+        for which in ("default", "all"):  # neighbour discovery would be none of the hosts' frames
+            with open(f"/proc/sys/net/ipv6/conf/{which}/disable_ipv6", "w", encoding="ascii") as f:
+                f.write("1")
+        call("ip", "link", "set", "lo", "up")
+        # Nothing here comes from a socket of the kernel's IP, so there is no checksum and no segment to offload.
+        numbers = {**network.INDEX, "lanA": 0x6A17, "lanB": 0x1C4F}
+        for side in "AB":
+            for one, other, mtu in ((f"tap{side}", f"lan{side}", MTU),
+                                    (f"wan{side}", f"span{side}", MTU + network.WAN_EXTRA)):
+                call(*f"ip link add {one} index {numbers[one]} mtu {mtu} type veth peer name {other} "
+                      f"index {numbers[other]} mtu {mtu}".split())
+                for end in (one, other):
+                    call("ip", "link", "set", end, "up")
+
+    def inside(self, *command):
+        return list(command)
+
+
+class Daemon(daemons.Daemon):
+    """One matchrdmad. `text` is its config as it was written last."""
+
+    def __init__(self, bed, side, folder):
+        super().__init__(bed, side, folder)
+        self.metrics_port = 9464 + "AB".index(side)
+        self.text, self.key_ids = "", []
+
+    def write_config(self, key_ids=(), change=lambda text: text):
+        """The config of these tests with one change; the keys of the last time unless others are named."""
+        self.key_ids = key_ids or self.key_ids
+        keys = "\n".join(f"        - id: {k}\n          file: {self.folder}/key{k}" for k in self.key_ids)
+        core = "AB".index(self.side) % (os.cpu_count() or 1)
+        self.text = change(CONFIG.format(
+            side=self.side, core=core, prefix=self.lab.network.name, mtu=MTU, wan_mtu=MTU + network.WAN_EXTRA,
+            own=daemons.ADDRESS[self.side], peer=daemons.ADDRESS[daemons.OTHER[self.side]], keys=keys,
+            folder=self.folder, metrics=self.metrics_port))
+        with open(self.config, "w", encoding="utf-8") as f:
+            f.write(self.text)
+
+    def refused(self, *words):
+        """What `ctl` says when the daemon refuses."""
+        try:
+            said = self.ctl(*words)
+        except LabError as e:
+            return str(e)
+        raise AssertionError(f"ctl {' '.join(words)} was not refused: {said}")
+
+    def peer(self):
+        return self.show("peers")["peers"][0]
+
+    def flows(self, **wanted):
+        """Rows of `show flows` with these values. The list is renewed every two seconds."""
+        return [f for f in self.show("flows")["flows"] if all(f[k] == v for k, v in wanted.items())]
+
+    def get(self, path):
+        """(status, body) of its web server."""
+        c = http.client.HTTPConnection("127.0.0.1", self.metrics_port, timeout=10)
+        with contextlib.closing(c):
+            c.request("GET", path)
+            r = c.getresponse()
+            return r.status, r.read().decode()
+
+    def metrics(self):
+        """Values of /metrics: a metric's name to the sum over its labels, and each with its labels."""
+        values = collections.Counter()
+        for name, labels, value in re.findall(r"^(\w+)(\{.*\})? (\S+)$", self.get("/metrics")[1], re.M):
+            values[name] += float(value)
+            if labels:
+                values[name + labels] += float(value)
+        return values
+
+    def count(self, name):
+        """Of matchrdma_NAME_total, now."""
+        return counts(name, self)[0]
+
+    def await_more(self, name, than=0.0):
+        """Until this counter is above `than`."""
+        await_(lambda: self.metrics()[f"matchrdma_{name}_total"] > than,
+               f"matchrdma_{name}_total of daemon {self.side} above {than}")
+
+
+def fresh(*of):
+    """Metrics of these daemons, of now: those of their workers' next reports. There are two a second."""
+    loops = "matchrdma_worker_loops_total"
+    old = [daemon.metrics()[loops] for daemon in of]
+    for daemon, seen in zip(of, old):
+        await_(lambda d=daemon, s=seen: d.metrics()[loops] != s, f"a report of daemon {daemon.side}'s worker")
+    return [daemon.metrics() for daemon in of]
+
+
+def counts(name, *of):
+    """matchrdma_NAME_total of these daemons, now."""
+    return [m[f"matchrdma_{name}_total"] for m in fresh(*of)]
+
+
+class Pair:
+    """Numbers of one queue pair: QPN and first PSN of both ends, as model_host and `ctl register` want them."""
+
+    def __init__(self, number, kind="bulk"):
+        self.kind = kind
+        self.a, self.b = (0x100 + 2 * number, 70000 * number), (0x4101 + 2 * number, 0xFFFF00 + 3 * number)
+
+    def address(self, side):
+        return f"10.{'AB'.index(side) + 1}.{NETWORK[self.kind]}.1"
+
+    def numbers(self):
+        return ",".join(str(n) for n in self.a + self.b)
+
+    def flow(self):
+        """Of the requests from a to b, as `ctl` writes it."""
+        return f"{self.address('A')},{self.address('B')},{self.b[0]}"
+
+    def register(self, daemon):
+        daemon.ctl("register", "--local", f"{self.address('A')},{self.a[0]},{self.a[1]}", "--remote",
+                   f"{self.address('B')},{self.b[0]},{self.b[1]}", "--mtu", str(PATH_MTU), "--completion",
+                   COMPLETION[self.kind], "--wait", "20s")
+
+
+class Hosts:
+    """A running model_host. Its results come as lines; `options` as it has them."""
+
+    def __init__(self, bed, pairs, *options, ends=("tapA", "tapB")):
+        words = [bed.program("model_host"), "--a", ends[0], "--b", ends[1], "--ip-a", pairs[0].address("A"),
+                 "--ip-b", pairs[0].address("B"), "--mtu", str(PATH_MTU), *options]
+        for p in pairs:
+            words += ["--pair", p.numbers()]
+        self.process = bed.processes.start("model_host", words)
+
+    def results(self):
+        return [json.loads(line) for line in self.process.said().splitlines() if line.startswith("{")]
+
+    def round(self, number, seconds=2 * SECONDS):
+        """The result of a round."""
+        self.process.wait_for(lambda: len(self.results()) >= number or not self.process.alive(), seconds,
+                              f"round {number} should end")
+        if len(self.results()) < number:
+            raise LabError(f"model_host ended without a result; it said:\n{self.process.said()}")
+        return self.results()[number - 1]
+
+    def result(self):
+        """The last result, when it has ended by itself."""
+        self.process.popen.wait(2 * SECONDS)
+        return self.round(1) and self.results()[-1]
+
+    def end(self):
+        """Posts no more; the result when everything has come."""
+        self.process.popen.terminate()
+        return self.result()
+
+    def next_round(self):
+        self.process.popen.send_signal(signal.SIGUSR1)
+
+
+class Bed:
+    """What the lab's modules call a lab: programs, processes, wires; and on them the span and both daemons."""
+
+    def __init__(self, programs, wires):
+        self.programs, self.network = programs, wires
+        self.folder = tempfile.mkdtemp(prefix=f"mrdma-test-{os.getpid()}-")  # short: sockets lie in it
+        with open(os.path.join(self.folder, "heuristic_protos"), "w", encoding="ascii") as f:
+            f.write("".join(f"{guess},0\n" for guess in GUESSES))
+        os.environ["WIRESHARK_CONFIG_DIR"] = self.folder
+        self.processes = Processes(self.folder)
+        self.span, self.daemons = None, {side: Daemon(self, side, self.folder) for side in "AB"}
+        self.a, self.b = self.both = self.daemons["A"], self.daemons["B"]
+        self.make_key(1)
+        for daemon in self.daemons.values():
+            daemon.write_config([1])
+
+    def program(self, name):
+        return os.path.join(self.programs, name)
+
+    def make_key(self, number):
+        path = os.path.join(self.folder, f"key{number}")
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as f:
+            f.write(secrets.token_hex(32) + "\n")
+        return path
+
+    def start(self, km=0):
+        """Everything, until both know each other."""
+        self.start_span(km)
+        for daemon in self.daemons.values():
+            daemon.start()
+        self.await_sessions()
+
+    def start_span(self, km=0):
+        self.span = Span(self, "spanA", "spanB")
+        self.span.set(km)
+
+    def await_sessions(self):
+        for daemon in self.daemons.values():
+            await_(lambda d=daemon: d.peer()["session"] == "up", f"session of daemon {daemon.side}: {daemon.peer()}")
+
+    def hosts(self, pairs, *options, **more):
+        return Hosts(self, pairs, *options, **more)
+
+    def capture(self, name):
+        """Both LANs into files, as long as it is open; `verdict` afterwards (tests/softroce/captures.py)."""
+        return Capture(self, name)
+
+    def stop(self):
+        # Nobody needs to say goodbye; that they could is start_test's business.
+        for process in reversed(self.processes.all):
+            process.kill()
+        if self.span is not None:
+            shutil.rmtree(self.span.folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def logs(self):
+        """The end of what every process said, for who has to find out."""
+        out = []
+        for name in sorted(os.listdir(self.folder)):
+            if name.endswith(".log"):
+                with open(os.path.join(self.folder, name), encoding="utf-8", errors="replace") as f:
+                    out.append(f"--- {name}\n{f.read()[-3000:]}")
+        return "\n".join(out)
+
+
+class Capture:
+    def __init__(self, bed, name):
+        self.captures, self.verdict = captures.Captures(bed.network, bed.processes, bed.folder, name), None
+
+    def __enter__(self):
+        self.captures.start()
+        return self
+
+    def __exit__(self, kind, *_):
+        complaints = self.captures.stop()
+        if kind is None:
+            self.verdict = captures.judge(self.captures, PATH_MTU)
+            self.verdict.complaints += complaints
+
+
+class Case(unittest.TestCase):
+    """A test with a testbed of its own for each method; with `shared`, one for all methods of the class."""
+    shared = False
+    wires = bed = None
+
+    @classmethod
+    def open(cls):
+        Case.wires = Case.wires or Wires()
+        cls.bed = Bed(PROGRAMS, Case.wires)
+        try:
+            cls.prepare(cls.bed)
+        except BaseException:
+            print(cls.bed.logs(), file=sys.stderr)
+            cls.bed.stop()
+            raise
+
+    @classmethod
+    def prepare(cls, bed):
+        """What a test here finds running."""
+        bed.start()
+
+    @classmethod
+    def setUpClass(cls):
+        if cls.shared:
+            cls.open()
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.shared:
+            cls.bed.stop()
+
+    def setUp(self):
+        if not self.shared:
+            self.open()
+
+    def tearDown(self):
+        for daemon in self.bed.daemons.values():
+            if daemon.process is not None:  # a test that ends a daemon for good says so
+                daemon.check()
+
+    def run(self, result=None):
+        before = len(result.errors) + len(result.failures)
+        super().run(result)
+        if self.bed is not None and len(result.errors) + len(result.failures) > before:
+            print(self.bed.logs(), file=sys.stderr)
+        if self.bed is not None and not self.shared:
+            self.bed.stop()
+
+    def assert_right(self, result, failed=()):
+        """Every byte right, every work request done; only the queue pairs with these QPNs have failed."""
+        self.assertEqual(result["wrong"], [], result)
+        self.assertTrue(result["finished"], result)
+        self.assertEqual(sorted(f["qpn"] for f in result["failed"]), sorted(failed), result)
+        self.assertGreater(result["completed"], 0, result)
+        if not failed:
+            self.assertEqual(result["completed"], result["posted"], result)
+
+    def assert_unnoticed(self, result):
+        """Right, and the hosts had no reason to send anything twice."""
+        self.assert_right(result)
+        for key in ("retransmitted", "timeouts", "naks", "implied_naks", "rnr_naks", "out_of_sequence", "bad_icrc"):
+            self.assertEqual(result[key], 0, (key, result))
+
+    def assert_clean(self, verdict, proxied):
+        """Of the captures of both LANs: no malformed packet, no wrong ICRC, nothing that was never sent, nothing lost."""
+        self.assertEqual(verdict.complaints, [])
+        self.assertGreater(verdict.packets, 0)
+        self.assertEqual((verdict.naks, verdict.rnrs, verdict.resent, verdict.missing), (0, 0, 0, 0), verdict)
+        # A source that does not get the processor in time sends its custody again, which a receiver tells from new data.
+        if not proxied:
+            self.assertEqual(verdict.repeated, 0, verdict)
+
+
+PROGRAMS = sys.argv[1] if len(sys.argv) > 1 else ""
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(f"usage: unshare --net {sys.argv[0]} FOLDER-OF-PROGRAMS [TEST...]")
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
