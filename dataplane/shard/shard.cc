@@ -20,6 +20,12 @@ uint32_t chunks(uint32_t elements, uint32_t rings) {
   return elements / ChunkPool<T>::kChunk + 2 * std::min(rings, elements / ChunkPool<T>::kChunk + 1);
 }
 
+// A flow that has read holds a chunk as long as it remembers the answers, and refuses the next READ without
+// one: there are two for every flow.
+uint32_t read_chunks(const Limits& l) {
+  return l.custody_packets / 16 / ChunkPool<ReadRange>::kChunk + 2 * l.max_owning_flows;
+}
+
 // Copies behind a barrier that nobody lifts, an active flow that owes nothing and is owed nothing, and a failed
 // QP whose sender has stopped: its numbers may name another one soon.
 Instant idle_expiry(const SourceFlow& f, const RoleCtx& ctx) {
@@ -39,8 +45,7 @@ Shard::Impl::Impl(const ShardConfig& c, PacketPool& p)
       source_pools{
           {chunks<Owned>(c.limits.custody_packets, c.limits.max_owning_flows), c.limits.max_owning_flows},
           {chunks<Confirmed>(c.limits.confirmed_entries, c.limits.max_owning_flows), c.limits.max_owning_flows},
-          {chunks<ReadRange>(c.limits.custody_packets / 16, c.limits.max_owning_flows),
-           c.limits.max_owning_flows},
+          {read_chunks(c.limits), c.limits.max_owning_flows},
           {chunks<Passing>(c.limits.custody_packets / 16, c.limits.max_owning_flows),
            c.limits.max_owning_flows},
           {}},

@@ -41,7 +41,11 @@ bool drop_oldest_complete(SourceFlow& f) {
 bool add_read(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, const RoleCtx& ctx) {
   if (!f.reads.empty() && f.reads.back().begin == psn) return true;  // noted before base was picked
   if (f.reads.size() >= ctx.limits->read_ranges && !drop_oldest_complete(f)) return false;
-  return f.reads.push_back(range_of(req, psn, psns));
+  // An answered one is remembered where there is room; a new one needs it.
+  while (!f.reads.push_back(range_of(req, psn, psns))) {
+    if (!drop_oldest_complete(f)) return false;
+  }
+  return true;
 }
 
 void note_read_early(SourceFlow& f, const Frame& req, Seq psn, bool is_new, const RoleCtx& ctx) {

@@ -199,6 +199,20 @@ TEST_F(DaemonPair, AcknowledgesFromCustodyWhatItHasWrittenToTheJournal) {
   EXPECT_EQ(b.to_host()[0].psn().v, 100u);
 }
 
+// Behind what is forwarded to the same host: an ACK in a faster queue would overtake READ responses (C3).
+TEST_F(DaemonPair, AcknowledgementsStayInTheOrderOfWhatTheyAcknowledge) {
+  run(Duration::millis(200));
+  ASSERT_TRUE(a.worker.end(0).register_qp(pair(), clock));
+  run(Duration::millis(50));
+  request(100);
+  SpanEnd& end = a.worker.end(0);
+  end.from_lan(std::move(a.io.lan_in.front()));
+  a.io.lan_in.pop_front();
+  end.run(clock);
+  EXPECT_TRUE(end.lan().control.empty());
+  EXPECT_EQ(end.lan().bulk.size(), 1u);
+}
+
 TEST_F(DaemonPair, UnknownTrafficPassesBothWays) {
   run(Duration::millis(200));
   const std::array<uint8_t, 60> arp{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 9, 1, 0x08, 0x06};

@@ -8,7 +8,9 @@ import os
 import socket
 import subprocess
 
-from testbed import Case, Pair, await_, main
+from case import Case, main
+from hosts import Pair
+from testbed import await_
 
 
 def packets(path):
@@ -42,8 +44,8 @@ class CaptureCommand(Case):
         self.a.ctl("capture", "start", "--file", "flow.pcapng", "--flow", wanted.flow(), "--packets", "200")
         again = self.a.refused("capture", "start", "--file", "other.pcapng", "--flow", other.flow())
         self.assertIn("a capture runs already", again)
-        self.assert_unnoticed(self.bed.hosts([wanted, other], "--early", "--work", "send,write", "--messages",
-                                             "60").result())
+        hosts = self.hosts([wanted, other], "--early", "--work", "send,write", "--messages", "60")
+        self.assert_unnoticed(hosts.result())
         status = self.ended()
         self.assertEqual((status["packets"], status["missed"]), (200, 0), status)
         got = packets(os.path.join(self.bed.folder, "flow.pcapng"))
@@ -71,8 +73,8 @@ class CaptureCommand(Case):
         self.assertEqual([(p[0], p[1]) for p in got], [("test-lan", "in: not_ip"), ("test-lan", "in: not_udp")])
 
     def test_what_is_refused(self):
-        self.assertIn("not a plain file name", self.a.refused("capture", "start", "--file", "../x", "--reason", "pause"))
-        self.assertIn("is no reason", self.a.refused("capture", "start", "--file", "x", "--reason", "nosuch"))
+        for file, reason, complaint in (("../x", "pause", "not a plain file name"), ("x", "nosuch", "is no reason")):
+            self.assertIn(complaint, self.a.refused("capture", "start", "--file", file, "--reason", reason))
         self.assertIn("no capture runs", self.a.refused("capture", "stop"))
 
 

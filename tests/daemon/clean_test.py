@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A span without faults: hosts see nothing of the proxies but speed, with every way of learning a pair and every policy.
+"""A span without faults: hosts see nothing of the proxies but speed, whatever the policy and however a pair is learned.
 
     unshare --net clean_test.py FOLDER-OF-PROGRAMS
 """
@@ -7,7 +7,9 @@ import select
 import socket
 import struct
 
-from testbed import Case, Pair, await_, counts, main
+from case import Case, main
+from hosts import Pair
+from testbed import await_, counts
 
 KM = 1000
 ETH_P_ALL = 3
@@ -44,7 +46,7 @@ class Clean(Case):
         try:
             with self.bed.capture("transparent") as capture:
                 # Not early: the model takes a completion before the execution for an error.
-                result = self.bed.hosts([Pair(1), Pair(2)], "--both", "--messages", "40").result()
+                result = self.hosts([Pair(1), Pair(2)], "--both", "--messages", "40").result()
         finally:
             for daemon in self.bed.both:
                 daemon.ctl("mode", "configured", "--class", "bulk")
@@ -75,18 +77,13 @@ class Clean(Case):
         frames += [ipv4(1, padding), ipv4(2, padding, proto=6), ipv4(3, struct.pack(">HHHH", 7, 4791, 8, 0))]
         self.assertEqual(self.through(frames), frames)
 
-    def test_fragments_pass(self):
-        """As they are: the far side may know another part of them."""
-        frames = [ipv4(7, bytes(800), more=True), ipv4(8, bytes(1480), more=True), ipv4(8, bytes(1000), 1480)]
-        self.assertEqual([len(f) for f in self.through(frames)], [len(f) for f in frames])
-
     def test_early_registered(self):
         pairs = [Pair(3), Pair(4)]
         for p in pairs:
             p.register(self.bed.a)
         before = self.pseudo_acks()
         with self.bed.capture("registered") as capture:
-            result = self.bed.hosts(pairs, "--both", "--early", "--work", "send,write", "--messages", "60").result()
+            result = self.hosts(pairs, "--both", "--early", "--work", "send,write", "--messages", "60").result()
         self.assert_unnoticed(result)
         self.assert_clean(capture.verdict, proxied=True)
         for daemon, count in zip(self.bed.both, before):
@@ -105,7 +102,7 @@ class Clean(Case):
         pair = Pair(9)
         pair.register(self.bed.a)
         before = self.bed.a.count("pseudo_acks")
-        self.assert_unnoticed(self.bed.hosts([pair], "--both", "--early", "--messages", "60").result())
+        self.assert_unnoticed(self.hosts([pair], "--both", "--early", "--messages", "60").result())
         self.bed.a.await_more("pseudo_acks", before)
 
     def test_many_pairs_that_read(self):
@@ -113,14 +110,15 @@ class Clean(Case):
         pairs = [Pair(n, "readers") for n in range(20, 44)]
         for p in pairs:
             p.register(self.bed.a)
-        result = self.bed.hosts(pairs, "--early", "--work", "read", "--max-length", "1024", "--messages", "300", "--depth",
-                                "8", "--timeout", "3s", "--retries", "2").result()
+        result = self.hosts(pairs, "--early", "--work", "read", "--max-length", "1024", "--messages", "300",
+                            "--depth", "8", "--timeout", "3s", "--retries", "2").result()
         self.assert_unnoticed(result)
 
     def test_early_learned_by_correlation(self):
         pairs = [Pair(5), Pair(6), Pair(7)]
         before = self.pseudo_acks()
-        hosts = self.bed.hosts(pairs, "--both", "--early", "--work", "send,write", "--messages", "1000000", "--depth", "2")
+        hosts = self.hosts(pairs, "--both", "--early", "--work", "send,write", "--messages", "1000000",
+                           "--depth", "2")
         try:
             self.await_active(pairs, "correlation")
             for daemon, count in zip(self.bed.both, before):
@@ -135,7 +133,7 @@ class Clean(Case):
         """The same traffic without leave to complete early: the hosts see just that, and nothing else."""
         pair = Pair(10)
         pair.register(self.bed.a)
-        result = self.bed.hosts([pair], "--work", "send,write", "--messages", "20").result()
+        result = self.hosts([pair], "--work", "send,write", "--messages", "20").result()
         self.assertEqual([w for w in result["wrong"] if "completed before it was executed" not in w], [])
         self.assertNotEqual(result["wrong"], [])
 
@@ -144,7 +142,7 @@ class Clean(Case):
         pair.register(self.bed.a)
         before = self.bed.a.count("pseudo_acks")
         # Not early: no work request may complete before the receiver executed it.
-        result = self.bed.hosts([pair], "--messages", "60", "--work", "send,write").result()
+        result = self.hosts([pair], "--messages", "60", "--work", "send,write").result()
         self.assert_unnoticed(result)
         self.bed.a.await_more("pseudo_acks", before)
 

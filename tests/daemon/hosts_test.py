@@ -9,7 +9,9 @@ import socket
 import struct
 import threading
 
-from testbed import Case, Pair, captures, main
+from case import Case, main
+from hosts import Pair
+from testbed import captures
 
 roce = captures.roce
 ETH_P_ALL, PACKET_IGNORE_OUTGOING, SOL_PACKET = 3, 23, 263
@@ -70,8 +72,8 @@ class Hosts(Case):
 
     def result(self, opcode=None, change=None, work="send,write"):
         with contextlib.closing(Wire(opcode, change)):
-            return self.bed.hosts([Pair(1)], "--work", work, "--messages", "60", "--timeout", "200ms", "--retries", "20",
-                                  "--patience", "5s").result()
+            return self.hosts([Pair(1)], "--work", work, "--messages", "60", "--timeout", "200ms", "--retries", "20",
+                              "--patience", "5s").result()
 
     def assert_wrong(self, sentence, result):
         self.assertTrue(any(sentence in w for w in result["wrong"]), result)

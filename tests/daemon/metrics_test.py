@@ -12,7 +12,9 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from testbed import Case, Pair, await_, fresh, main
+from case import Case, main
+from hosts import Hosts, Pair
+from testbed import await_, fresh
 
 NO_PROMETHEUS = "the Debian package prometheus is not installed"
 PORT = 9090
@@ -33,13 +35,14 @@ class Metrics(Case):
         bed.start(100)
         pair = Pair(1)
         pair.register(bed.a)
-        cls.hosts = bed.hosts([pair], "--both", "--early", "--work", "send,write", "--messages", "1000000", "--rate", "5Mbps")
+        cls.traffic = Hosts(bed, [pair], "--both", "--early", "--work", "send,write", "--messages", "1000000", "--rate",
+                            "5Mbps")
         for daemon in bed.both:
             daemon.await_more("pseudo_acks", 20)
 
     @classmethod
     def tearDownClass(cls):
-        cls.hosts.end()
+        cls.traffic.end()
         super().tearDownClass()
 
     def test_what_it_says(self):

@@ -278,7 +278,7 @@ class Run {
   }
 
   static constexpr Duration kLongest = Duration::millis(200), kFullLink = Duration::millis(1),
-                            kLinger = Duration::millis(500);
+                            kLinger = Duration::millis(200);
   const Options& o_;
   model::PacketArena arena_;
   End a_, b_;

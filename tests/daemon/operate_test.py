@@ -7,7 +7,9 @@ import itertools
 import os
 import signal
 
-from testbed import Case, Pair, await_, counts, fresh, main
+from case import Case, main
+from hosts import Pair
+from testbed import await_, counts, fresh
 
 KM = 1000
 NUMBERS = itertools.count(1)
@@ -31,7 +33,7 @@ class Operate(Case):
             p.register(self.a)
 
     def transfer(self, *options):
-        self.hosts = self.bed.hosts(self.pairs, "--both", *ENDLESS, *options)
+        self.traffic = self.hosts(self.pairs, "--both", *ENDLESS, *options)
         self.await_custody()
 
     def tearDown(self):
@@ -64,7 +66,7 @@ class Operate(Case):
         self.assertIn("`ctl reload` ends it", body)
         self.a.ctl("reload")
         self.await_custody()
-        self.assert_right(self.hosts.end())
+        self.assert_right(self.traffic.end())
 
     def test_drain_then_stop(self):
         """After a drain the process may go, and its next life has nothing to fail."""
@@ -74,7 +76,7 @@ class Operate(Case):
         self.a.start()
         self.assertNotIn("journal: QP", self.a.process.said())
         self.bed.await_sessions()
-        self.assert_right(self.hosts.end())
+        self.assert_right(self.traffic.end())
 
     def stop(self, daemon):
         daemon.process.popen.send_signal(signal.SIGTERM)
@@ -99,7 +101,7 @@ class Operate(Case):
                 self.assertEqual(daemon.peer()["session"], "up")
         self.await_custody()
         self.assertEqual([daemon.peer()["restarts"] for daemon in self.both], before)
-        self.assert_unnoticed(self.hosts.end())
+        self.assert_unnoticed(self.traffic.end())
 
     def reloads(self):
         status = self.a.show("status")
@@ -117,7 +119,7 @@ class Operate(Case):
         await_(lambda: self.reloads() == (applied + 2, refused), "the reload by ctl")
         self.assertIn("ack_every: 64", self.a.show("config")["config"])
         self.await_custody()
-        self.assert_unnoticed(self.hosts.end())
+        self.assert_unnoticed(self.traffic.end())
 
     def test_broken_config_is_refused_whole(self):
         self.transfer()
@@ -137,7 +139,7 @@ class Operate(Case):
         await_(lambda: self.reloads() == (applied, refused + 3), "three refusals")
         self.assertEqual(self.a.show("config")["config"], running)
         self.await_custody()
-        self.assert_unnoticed(self.hosts.end())
+        self.assert_unnoticed(self.traffic.end())
 
     def test_modes_of_a_class(self):
         self.transfer()
@@ -153,11 +155,11 @@ class Operate(Case):
         self.await_none()
         later = Pair(2 * next(NUMBERS))
         later.register(self.a)
-        newcomer = self.bed.hosts([later], "--early", "--messages", "40")
+        newcomer = self.hosts([later], "--early", "--messages", "40")
         self.assert_right(newcomer.result())
         await_(lambda: self.a.flows(src_qpn=later.a[0], role="source", state="active"), "the new flow is active")
         self.assertIn("there are: strict, bulk", self.a.refused("mode", "drain", "--class", "nosuch"))
-        self.assert_right(self.hosts.end())
+        self.assert_right(self.traffic.end())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,9 @@
 
     unshare --net peer_test.py FOLDER-OF-PROGRAMS
 """
-from testbed import Case, Pair, await_, daemons, main
+from case import Case, main
+from hosts import Pair
+from testbed import await_, daemons
 
 
 class Peer(Case):
@@ -20,7 +22,7 @@ class Peer(Case):
         self.assertEqual(status, 503)
         self.assertIn(trouble, body)
         # Not early: no completion before the execution.
-        self.assert_unnoticed(self.bed.hosts([Pair(1), Pair(2)], "--both", "--messages", "40", ends=ends).result())
+        self.assert_unnoticed(self.hosts([Pair(1), Pair(2)], "--both", "--messages", "40", ends=ends).result())
         self.assertEqual(a.count("pseudo_acks"), 0)
 
     def test_another_key(self):

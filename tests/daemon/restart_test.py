@@ -6,7 +6,9 @@
 import re
 import time
 
-from testbed import PATH_MTU, Case, Pair, await_, main
+from case import Case, main
+from hosts import Pair
+from testbed import PATH_MTU, await_
 
 KM = 5000  # 25 ms there: whatever moment it is, something is promised and not confirmed
 # A sender that is answered late goes on; whether it would have given up by then is not measured here.
@@ -37,7 +39,7 @@ class Restart(Case):
         pairs = [Pair(1), Pair(2)]
         for p in pairs:
             p.register(self.bed.a)
-        hosts = self.bed.hosts(pairs, "--early", *PATIENT)
+        hosts = self.hosts(pairs, "--early", *PATIENT)
         self.bed.a.await_more("pseudo_acks", 50)
         await_(self.owns, "custody in use")
         self.bed.b.process.kill()
@@ -57,11 +59,11 @@ class Restart(Case):
         work = ("--work", "send,write")
         # `end-to-end` acknowledges the middle of a long message early; a message of one packet only when it is there.
         single = ("--max-length", str(PATH_MTU))
-        rests = self.bed.hosts([idle], "--early", *work, "--messages", "20", "--rounds", "2")
+        rests = self.hosts([idle], "--early", *work, "--messages", "20", "--rounds", "2")
         self.assert_unnoticed(rests.round(1))
         await_(lambda: not self.owns(), "everything of the first round confirmed")
-        waits = self.bed.hosts([strict], *work, *single, *PATIENT)
-        breaks = self.bed.hosts(busy, "--early", *work, *PATIENT, "--depth", "8")
+        waits = self.hosts([strict], *work, *single, *PATIENT)
+        breaks = self.hosts(busy, "--early", *work, *PATIENT, "--depth", "8")
         self.lose_source()
         # It ends by itself: every queue pair has failed, by a fatal NAK and not by its own patience.
         result = breaks.result()
@@ -86,7 +88,7 @@ class Restart(Case):
         self.assertIn("no journal: if this process dies", self.bed.a.process.said())
         pair = Pair(1)
         pair.register(self.bed.a)
-        hosts = self.bed.hosts([pair], "--early", "--work", "send,write", "--messages", "1000000", "--timeout", "300ms")
+        hosts = self.hosts([pair], "--early", "--work", "send,write", "--messages", "1000000", "--timeout", "300ms")
         self.lose_source()
         self.assert_right(hosts.result(), failed=[pair.a[0]])
 

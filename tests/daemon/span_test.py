@@ -3,7 +3,9 @@
 
     unshare --net span_test.py FOLDER-OF-PROGRAMS
 """
-from testbed import Case, Pair, await_, counts, main
+from case import Case, main
+from hosts import Pair
+from testbed import await_, counts
 
 KM = 1000
 PATIENT = ("--timeout", "500ms", "--retries", "-1")
@@ -29,7 +31,7 @@ class SpanFaults(Case):
             p.register(self.bed.a)
         before = counts("custody_resends", *self.bed.both)
         self.bed.span.ask("set loss-filter=all loss=1%")
-        result = self.bed.hosts(pairs, "--both", "--early", "--work", "send,write", "--messages", "100").result()
+        result = self.hosts(pairs, "--both", "--early", "--work", "send,write", "--messages", "100").result()
         self.assert_unnoticed(result)
         for daemon, count in zip(self.bed.both, before):
             daemon.await_more("custody_resends", count)
@@ -39,13 +41,13 @@ class SpanFaults(Case):
         pair = Pair(3)
         pair.register(self.bed.a)
         self.bed.span.ask("set loss-filter=all loss=1%")
-        self.assert_right(self.bed.hosts([pair], "--both", "--early", "--messages", "100", *PATIENT).result())
+        self.assert_right(self.hosts([pair], "--both", "--early", "--messages", "100", *PATIENT).result())
 
     def test_disorder(self):
         pair = Pair(4)
         pair.register(self.bed.a)
         self.bed.span.ask("set reorder=5% reorder-extra=2ms duplicate=5%")
-        result = self.bed.hosts([pair], "--both", "--early", "--work", "send,write", "--messages", "100").result()
+        result = self.hosts([pair], "--both", "--early", "--work", "send,write", "--messages", "100").result()
         self.assert_unnoticed(result)
 
     def test_cut_and_restored(self):
@@ -54,7 +56,7 @@ class SpanFaults(Case):
         for p in pairs:
             p.register(self.bed.a)
         before = self.bed.a.count("pseudo_acks")
-        hosts = self.bed.hosts(pairs, "--both", "--early", "--messages", "1000000", *PATIENT)
+        hosts = self.hosts(pairs, "--both", "--early", "--messages", "1000000", *PATIENT)
         self.bed.a.await_more("pseudo_acks", before + 50)
         self.bed.span.cut()
         await_(lambda: "fallen silent" in self.bed.a.peer()["trouble"], "the daemon says that the peer is silent")

@@ -8,7 +8,9 @@ import shutil
 import signal
 import subprocess
 
-from testbed import MTU, Case, Pair, call, main
+from case import Case, main
+from hosts import Pair
+from testbed import MTU, call
 
 NOBODY = 65534
 
@@ -18,21 +20,23 @@ class Start(Case):
     shared = True
 
     def third(self, change, **how):
-        """What a daemon says that has A's config but for a change. It must not start."""
+        """What a daemon says that has A's config but for a change. It must not start. `how`: as whom."""
+        # Where the programs lie, not everybody may look.
+        program = shutil.copy(self.bed.program("matchrdmad"), self.bed.folder)
         config = os.path.join(self.bed.folder, "third.yaml")
         with open(config, "w", encoding="utf-8") as f:
             f.write(change(self.bed.a.text))
         os.chmod(config, 0o644)
-        done = subprocess.run([self.bed.program("matchrdmad"), "--config", config], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=60, check=False, **how)
+        done = subprocess.run([program, "--config", config], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=60, check=False, **how)
         self.assertEqual(done.returncode, 1, done.stdout)
         return done.stdout
 
     def own(self, text):
         """Nothing of A's: the files and links of a daemon C."""
-        for old, new in ((f"{self.bed.folder}/journalA", f"{self.bed.folder}/journalC"), ("127.0.0.1:9464", "127.0.0.1:9466"),
-                         (f"{self.bed.folder}/adminA", f"{self.bed.folder}/adminC"), ("iface=lanA", "iface=lanC"),
-                         ("iface=wanA", "iface=wanC"), (f"{self.bed.network.name}-A", f"{self.bed.network.name}-C")):
+        for old, new in (("/journalA", "/journalC"), ("/adminA", "/adminC"), ("127.0.0.1:9464", "127.0.0.1:9466"),
+                         ("iface=lanA", "iface=lanC"), ("iface=wanA", "iface=wanC"),
+                         (f"{self.bed.network.name}-A", f"{self.bed.network.name}-C")):
             self.assertIn(old, text)
             text = text.replace(old, new)
         return text
@@ -49,7 +53,7 @@ class Start(Case):
         """A second daemon on one config: whatever it meets first, it names it, and the first one goes on."""
         pair = Pair(1)
         pair.register(self.bed.a)
-        hosts = self.bed.hosts([pair], "--early", "--work", "send,write", "--messages", "1000000")
+        hosts = self.hosts([pair], "--early", "--work", "send,write", "--messages", "1000000")
         self.bed.a.await_more("pseudo_acks")
         said = self.third(lambda text: text)
         self.assertIn("another matchrdmad uses it; stop that one", said)
@@ -59,8 +63,8 @@ class Start(Case):
 
     def test_the_same_socket(self):
         said = self.third(lambda text: self.own(text).replace("adminC", "adminA"))
-        self.assertIn(f"admin socket {self.bed.a.admin}: another daemon listens on it; stop it or give this one another "
-                      "path", said)
+        self.assertIn(f"admin socket {self.bed.a.admin}: another daemon listens on it; stop it or give this one "
+                      "another path", said)
         self.assertEqual(self.bed.a.show("status")["version"], self.bed.b.show("status")["version"])
 
     def test_the_same_journal(self):
@@ -74,7 +78,8 @@ class Start(Case):
 
     def test_no_such_interface(self):
         said = self.third(lambda text: self.own(text).replace("iface=lanC", "iface=nosuch"))
-        self.assertIn("span test, LAN port: port net_af_packet0: interface nosuch: its MTU cannot be read: No such device; `ip link` lists", said)
+        self.assertIn("span test, LAN port: port net_af_packet0: interface nosuch: its MTU cannot be read: No such "
+                      "device; `ip link` lists", said)
 
     def test_mtu_of_the_wan_below_the_lan(self):
         said = self.third(lambda text: self.own(text).replace(f"mtu: {MTU + 200}", "mtu: 1400"))
@@ -113,8 +118,8 @@ class Start(Case):
         pair = Pair(2)
         pair.register(self.bed.a)
         self.bed.span.set(10000)
-        hosts = self.bed.hosts([pair], "--early", "--work", "send,write", "--messages", "1000000", "--timeout", "500ms",
-                               "--retries", "-1")
+        hosts = self.hosts([pair], "--early", "--work", "send,write", "--messages", "1000000", "--timeout", "500ms",
+                           "--retries", "-1")
         self.bed.a.await_more("pseudo_acks", self.bed.a.count("pseudo_acks") + 50)
         process = self.bed.a.process
         process.popen.send_signal(signal.SIGTERM)

@@ -9,16 +9,13 @@ measured, and what is awaited may take its time.
 import collections
 import contextlib
 import http.client
-import json
 import os
 import re
 import secrets
 import shutil
-import signal
 import sys
 import tempfile
 import time
-import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "softroce"))
 import captures  # noqa: E402  pylint: disable=wrong-import-position
@@ -30,11 +27,8 @@ from span import Span  # noqa: E402  pylint: disable=wrong-import-position
 MTU, PATH_MTU = 1500, 1024
 SECONDS = 60  # for whatever is awaited
 # tshark tries these on any payload that no port names, and calls random bytes malformed Ethernet, SMB Direct, ...
-GUESSES = ("eth_over_ib", "fc_infiniband", "iser_infiniband", "lnet_ib", "mellanox_eoib", "nvme_rdma", "rpcrdma_infiniband",
-           "sdp_infiniband", "smb_direct_infiniband", "smcr_infiniband")
-# Groups of hosts: their network, and what registrations ask for. `strict` and `bulk` are classes of the config.
-NETWORK = {"bulk": 1, "strict": 2, "readers": 3}
-COMPLETION = {"bulk": "early", "strict": "end-to-end", "readers": "early"}
+GUESSES = ("eth_over_ib", "fc_infiniband", "iser_infiniband", "lnet_ib", "mellanox_eoib", "nvme_rdma",
+           "rpcrdma_infiniband", "sdp_infiniband", "smb_direct_infiniband", "smcr_infiniband")
 CONFIG = """\
 name: test-{side}
 workers:
@@ -93,14 +87,14 @@ capture_folder: {folder}
 
 
 def await_(condition, what, seconds=SECONDS):
-    """What condition() gives as soon as that is true."""
+    """What condition() gives as soon as that is true. `what`: a sentence, or what makes one in the end."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > end:
-            raise LabError(f"waited {seconds} s for: {what}")
+            raise LabError(f"waited {seconds} s for: {what() if callable(what) else what}")
         time.sleep(0.05)
 
 
@@ -149,6 +143,18 @@ class Daemon(daemons.Daemon):
             folder=self.folder, metrics=self.metrics_port))
         with open(self.config, "w", encoding="utf-8") as f:
             f.write(self.text)
+
+    def start(self):
+        super().start()
+        await_(self.shows, f"daemon {self.side} has something to show")
+
+    def shows(self):
+        try:
+            return self.ctl("show", "status")
+        except LabError as e:
+            if "the daemon is starting" in str(e):
+                return None
+            raise
 
     def refused(self, *words):
         """What `ctl` says when the daemon refuses."""
@@ -206,64 +212,6 @@ def counts(name, *of):
     return [m[f"matchrdma_{name}_total"] for m in fresh(*of)]
 
 
-class Pair:
-    """Numbers of one queue pair: QPN and first PSN of both ends, as model_host and `ctl register` want them."""
-
-    def __init__(self, number, kind="bulk"):
-        self.kind = kind
-        self.a, self.b = (0x100 + 2 * number, 70000 * number), (0x4101 + 2 * number, 0xFFFF00 + 3 * number)
-
-    def address(self, side):
-        return f"10.{'AB'.index(side) + 1}.{NETWORK[self.kind]}.1"
-
-    def numbers(self):
-        return ",".join(str(n) for n in self.a + self.b)
-
-    def flow(self):
-        """Of the requests from a to b, as `ctl` writes it."""
-        return f"{self.address('A')},{self.address('B')},{self.b[0]}"
-
-    def register(self, daemon):
-        daemon.ctl("register", "--local", f"{self.address('A')},{self.a[0]},{self.a[1]}", "--remote",
-                   f"{self.address('B')},{self.b[0]},{self.b[1]}", "--mtu", str(PATH_MTU), "--completion",
-                   COMPLETION[self.kind], "--wait", "20s")
-
-
-class Hosts:
-    """A running model_host. Its results come as lines; `options` as it has them."""
-
-    def __init__(self, bed, pairs, *options, ends=("tapA", "tapB")):
-        words = [bed.program("model_host"), "--a", ends[0], "--b", ends[1], "--ip-a", pairs[0].address("A"),
-                 "--ip-b", pairs[0].address("B"), "--mtu", str(PATH_MTU), *options]
-        for p in pairs:
-            words += ["--pair", p.numbers()]
-        self.process = bed.processes.start("model_host", words)
-
-    def results(self):
-        return [json.loads(line) for line in self.process.said().splitlines() if line.startswith("{")]
-
-    def round(self, number, seconds=2 * SECONDS):
-        """The result of a round."""
-        self.process.wait_for(lambda: len(self.results()) >= number or not self.process.alive(), seconds,
-                              f"round {number} should end")
-        if len(self.results()) < number:
-            raise LabError(f"model_host ended without a result; it said:\n{self.process.said()}")
-        return self.results()[number - 1]
-
-    def result(self):
-        """The last result, when it has ended by itself."""
-        self.process.popen.wait(2 * SECONDS)
-        return self.round(1) and self.results()[-1]
-
-    def end(self):
-        """Posts no more; the result when everything has come."""
-        self.process.popen.terminate()
-        return self.result()
-
-    def next_round(self):
-        self.process.popen.send_signal(signal.SIGUSR1)
-
-
 class Bed:
     """What the lab's modules call a lab: programs, processes, wires; and on them the span and both daemons."""
 
@@ -302,10 +250,8 @@ class Bed:
 
     def await_sessions(self):
         for daemon in self.daemons.values():
-            await_(lambda d=daemon: d.peer()["session"] == "up", f"session of daemon {daemon.side}: {daemon.peer()}")
-
-    def hosts(self, pairs, *options, **more):
-        return Hosts(self, pairs, *options, **more)
+            await_(lambda d=daemon: d.peer()["session"] == "up",
+                   lambda d=daemon: f"session of daemon {d.side}: {d.peer()}")
 
     def capture(self, name):
         """Both LANs into files, as long as it is open; `verdict` afterwards (tests/softroce/captures.py)."""
@@ -322,7 +268,7 @@ class Bed:
     def logs(self):
         """The end of what every process said, for who has to find out."""
         out = []
-        for name in sorted(os.listdir(self.folder)):
+        for name in sorted(os.listdir(self.folder) if os.path.exists(self.folder) else []):
             if name.endswith(".log"):
                 with open(os.path.join(self.folder, name), encoding="utf-8", errors="replace") as f:
                     out.append(f"--- {name}\n{f.read()[-3000:]}")
@@ -330,6 +276,8 @@ class Bed:
 
 
 class Capture:
+    """A capture of both LANs, as a context."""
+
     def __init__(self, bed, name):
         self.captures, self.verdict = captures.Captures(bed.network, bed.processes, bed.folder, name), None
 
@@ -342,85 +290,3 @@ class Capture:
         if kind is None:
             self.verdict = captures.judge(self.captures, PATH_MTU)
             self.verdict.complaints += complaints
-
-
-class Case(unittest.TestCase):
-    """A test with a testbed of its own for each method; with `shared`, one for all methods of the class."""
-    shared = False
-    wires = bed = None
-
-    @classmethod
-    def open(cls):
-        Case.wires = Case.wires or Wires()
-        cls.bed = Bed(PROGRAMS, Case.wires)
-        try:
-            cls.prepare(cls.bed)
-        except BaseException:
-            print(cls.bed.logs(), file=sys.stderr)
-            cls.bed.stop()
-            raise
-
-    @classmethod
-    def prepare(cls, bed):
-        """What a test here finds running."""
-        bed.start()
-
-    @classmethod
-    def setUpClass(cls):
-        if cls.shared:
-            cls.open()
-
-    @classmethod
-    def tearDownClass(cls):
-        if cls.shared:
-            cls.bed.stop()
-
-    def setUp(self):
-        if not self.shared:
-            self.open()
-
-    def tearDown(self):
-        for daemon in self.bed.daemons.values():
-            if daemon.process is not None:  # a test that ends a daemon for good says so
-                daemon.check()
-
-    def run(self, result=None):
-        before = len(result.errors) + len(result.failures)
-        super().run(result)
-        if self.bed is not None and len(result.errors) + len(result.failures) > before:
-            print(self.bed.logs(), file=sys.stderr)
-        if self.bed is not None and not self.shared:
-            self.bed.stop()
-
-    def assert_right(self, result, failed=()):
-        """Every byte right, every work request done; only the queue pairs with these QPNs have failed."""
-        self.assertEqual(result["wrong"], [], result)
-        self.assertTrue(result["finished"], result)
-        self.assertEqual(sorted(f["qpn"] for f in result["failed"]), sorted(failed), result)
-        self.assertGreater(result["completed"], 0, result)
-        if not failed:
-            self.assertEqual(result["completed"], result["posted"], result)
-
-    def assert_unnoticed(self, result):
-        """Right, and the hosts had no reason to send anything twice."""
-        self.assert_right(result)
-        for key in ("retransmitted", "timeouts", "naks", "implied_naks", "rnr_naks", "out_of_sequence", "bad_icrc"):
-            self.assertEqual(result[key], 0, (key, result))
-
-    def assert_clean(self, verdict, proxied):
-        """Of the captures of both LANs: no malformed packet, no wrong ICRC, nothing that was never sent, nothing lost."""
-        self.assertEqual(verdict.complaints, [])
-        self.assertGreater(verdict.packets, 0)
-        self.assertEqual((verdict.naks, verdict.rnrs, verdict.resent, verdict.missing), (0, 0, 0, 0), verdict)
-        # A source that does not get the processor in time sends its custody again, which a receiver tells from new data.
-        if not proxied:
-            self.assertEqual(verdict.repeated, 0, verdict)
-
-
-PROGRAMS = sys.argv[1] if len(sys.argv) > 1 else ""
-
-
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(f"usage: unshare --net {sys.argv[0]} FOLDER-OF-PROGRAMS [TEST...]")
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)

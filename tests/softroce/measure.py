@@ -122,10 +122,11 @@ def tripped(outcome):
 
 def timer_ran_out(lab, run, outcome):
     """Sent again without a NAK and without loss, bare or by a tool that waits for 67 ms only: a guest did not get the
-    processor in time. Where the daemons are under test and the tool has patience this is no excuse."""
+    processor in time. What is sent again may end at the near daemon, which has it. Where the daemons are under test and
+    the tool has patience this is no excuse."""
     v = outcome.verdict
     excused = run.impatient or not lab.middle.under_test
-    only_again = not (outcome.errors or v.naks or v.missing) and v.resent == v.repeated
+    only_again = not (outcome.errors or v.naks or v.missing) and v.repeated <= v.resent
     return excused and only_again and not outcome.clean
 
 

@@ -319,6 +319,29 @@ TEST(Tags, H20_NoCreditsStaysNoCredits) {
   EXPECT_EQ(aeths(rig.a.lan).back().syndrome, 31);
 }
 
+// What is remembered of answered READs must never be in the way of new ones, of whatever flow.
+TEST(Tags, C3_ManyFlowsThatReadAlwaysFindRoom) {
+  RigOptions o;
+  o.config.limits.custody_packets = 4096;  // as small as a laptop's
+  o.config.limits.max_owning_flows = 64;
+  PairRig rig(o);
+  constexpr uint32_t kPairs = 32, kReads = 300;
+  for (uint32_t q = 0; q < kPairs; ++q) rig.connect({.a = Qpn{0x100 + q}, .b = Qpn{0x200 + q}});
+  for (uint32_t n = 0; n < kReads; ++n) {
+    for (uint32_t q = 0; q < kPairs; ++q) {
+      const Ends e{.a = Qpn{0x100 + q}, .b = Qpn{0x200 + q}};
+      rig.from_a(read_request(100 + n, 64), e);
+      rig.carry();
+      rig.from_b(response(op::kRcReadRespOnly, 100 + n, n + 1), e);
+      rig.carry();
+    }
+    rig.run(Duration::millis(1));
+  }
+  rig.run(Duration::millis(100));
+  EXPECT_EQ(rig.a.shard.counters().reasons.n[static_cast<size_t>(Reason::kWindowLimit)], 0u);
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+}
+
 std::vector<PacketRef> pauses(Queue& lan) {
   std::vector<PacketRef> out;
   for (Left& l : lan) {
