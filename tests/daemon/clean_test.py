@@ -22,10 +22,9 @@ def checksum(data):
     return ~(total + (total >> 16)) & 0xFFFF
 
 
-def ipv4(number, data, offset=0, more=False, proto=17):
-    """An IPv4 packet, or a fragment of one, as a frame."""
-    flags = (0x2000 if more else 0) | offset // 8
-    head = struct.pack(">BBHHHBBH8B", 0x45, 0, 20 + len(data), number, flags, 64, proto, 0, 10, 1, 1, 9, 10, 2, 1, 9)
+def ipv4(number, data, proto=17):
+    """An IPv4 packet as a frame."""
+    head = struct.pack(">BBHHHBBH8B", 0x45, 0, 20 + len(data), number, 0, 64, proto, 0, 10, 1, 1, 9, 10, 2, 1, 9)
     return ETHERNET + b"\x08\x00" + head[:10] + struct.pack(">H", checksum(head)) + head[12:] + data
 
 

@@ -30,7 +30,7 @@ using daemon_tests::RawLink;
 
 struct Options {
   std::string a, b, ip_a = "10.1.1.1", ip_b = "10.2.1.1", work = "send,write,read,atomic", rate = "20Mbps";
-  std::string max_length = "16KiB", timeout = "10s", patience = "60s";
+  std::string max_length = "16KiB", timeout = "10s", patience = "60s", lose = "0";
   std::vector<std::string> pairs;
   bool both = false, early = false;
   uint64_t messages = 100, rounds = 1, depth = 4, seed = 1;
@@ -71,20 +71,27 @@ const char* why(model::WcStatus s) {
 /// One of the two hosts and its cable.
 class End {
  public:
-  End(const std::string& interface, const model::HostConfig& config, PacketPool& pool)
-      : host(config, pool), link_(or_die(RawLink::open(interface))) {}
+  End(const std::string& interface, const model::HostConfig& config, double lose, uint64_t seed,
+      PacketPool& pool)
+      : host(config, pool), link_(or_die(RawLink::open(interface))), lose_(lose), prng_(seed) {}
 
   void receive(Instant t) {
     for (int i = 0; i < kBurst; ++i) {
       const Bytes frame = link_->receive();
       if (frame.empty()) return;
-      host.on_packet(frame, t);
+      if (!lost()) host.on_packet(frame, t);
     }
   }
   /// False: the link takes no more just now.
   bool send(Instant t) {
     for (int i = 0; i < kBurst; ++i) {
-      if (!waiting_) waiting_ = host.poll(t);
+      if (!waiting_) {
+        waiting_ = host.poll(t);
+        if (waiting_ && lost()) {
+          waiting_.reset();
+          continue;
+        }
+      }
       if (!waiting_) return true;
       if (!link_->send(waiting_->bytes())) return false;
       waiting_.reset();
@@ -97,14 +104,20 @@ class End {
 
  private:
   static constexpr int kBurst = 64;
+  bool lost() { return lose_ > 0 && prng_.chance(lose_); }
   std::unique_ptr<RawLink> link_;
+  double lose_;
+  Prng prng_;
   PacketRef waiting_;
 };
 
 class Run {
  public:
   explicit Run(const Options& o)
-      : o_(o), a_(o.a, host_config(), arena_), b_(o.b, host_config(), arena_), prng_(o.seed) {
+      : o_(o),
+        a_(o.a, host_config(), lose(), o.seed * 2, arena_),
+        b_(o.b, host_config(), lose(), o.seed * 2 + 1, arena_),
+        prng_(o.seed) {
     for (const std::string& text : o.pairs) connect(text);
     sigset_t set;
     sigemptyset(&set);
@@ -156,6 +169,8 @@ class Run {
     c.tx_rate = or_die(parse_rate("--rate", o_.rate));
     return c;
   }
+
+  double lose() const { return or_die(parse_probability("--lose", o_.lose)); }
 
   void connect(const std::string& text) {
     model::PairConfig c;
@@ -313,6 +328,8 @@ int main(int argc, char** argv) {
   app.add_option("--timeout", o.timeout, "Until a sender sends again")->capture_default_str();
   app.add_option("--retries", o.retries, "-1: without end")->capture_default_str();
   app.add_option("--patience", o.patience, "Without any progress")->capture_default_str();
+  app.add_option("--lose", o.lose, "Share of what a host sends or is sent that its cable loses")
+      ->capture_default_str();
   app.add_option("--seed", o.seed)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   return Run(o).run() ? 0 : 1;

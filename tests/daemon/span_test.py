@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A span that loses, reorders and goes dark, below running daemons (PROTOCOL 8).
+"""A span that loses, reorders and goes dark below running daemons, and hosts that lose packets (PROTOCOL 8).
 
     unshare --net span_test.py FOLDER-OF-PROGRAMS
 """
@@ -24,6 +24,11 @@ class SpanFaults(Case):
         self.bed.await_sessions()
         super().tearDown()
 
+    def reload(self, change=lambda text: text):
+        for daemon in self.bed.both:
+            daemon.write_config(change=change)
+            daemon.ctl("reload")
+
     def test_loss_is_not_seen_by_senders(self):
         """One frame in a hundred of everything, the proxies' own datagrams too."""
         pairs = [Pair(1), Pair(2)]
@@ -42,6 +47,17 @@ class SpanFaults(Case):
         pair.register(self.bed.a)
         self.bed.span.ask("set loss-filter=all loss=1%")
         self.assert_right(self.hosts([pair], "--both", "--early", "--messages", "100", *PATIENT).result())
+
+    def test_loss_between_proxies_and_hosts(self):
+        """A request lost here is asked for here, what the far host does not get is brought to it again."""
+        pairs = [Pair(7), Pair(8)]
+        for p in pairs:
+            p.register(self.bed.a)
+        # A NAK that is lost is never repeated: the proxy has to ask, and soon.
+        self.reload(lambda text: text.replace("receiver_timeout: 5s", "receiver_timeout: 100ms"))
+        self.addCleanup(self.reload)
+        hosts = self.hosts(pairs, "--both", "--early", "--messages", "100", "--lose", "1%", *PATIENT)
+        self.assert_right(hosts.result())
 
     def test_disorder(self):
         pair = Pair(4)

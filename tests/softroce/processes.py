@@ -38,7 +38,8 @@ class Process:
         """Until ready() is true; a process that ended before, or too long a wait, is a LabError with its last words."""
         end = time.monotonic() + seconds
         while not ready():
-            if not self.alive() or time.monotonic() > end:
+            over = not self.alive() or time.monotonic() > end
+            if over and not ready():  # it may have come just before the end
                 how = "is still not ready" if self.alive() else f"ended with status {self.popen.returncode}"
                 raise LabError(f"{self.name} {how} ({what}); it said:\n{self.said()[-1500:].rstrip()}")
             time.sleep(0.02)
