@@ -59,7 +59,8 @@ class Worker {
     const uint32_t handed = io_.handed(rx_);
     for (uint32_t i = 0; i < handed; ++i) {
       const size_t s = rx_[i]->tag / 2;
-      take(s, rx_[i]->tag % 2 == 0 ? Side::kLan : Side::kWan, std::move(rx_[i]));
+      const Side side = rx_[i]->tag % 2 == 0 ? Side::kLan : Side::kWan;  // before the packet is given away
+      take(s, side, std::move(rx_[i]));
     }
     for (size_t s = 0; s < ends_.size(); ++s) worked = serve(s) || worked;
     return worked;
