@@ -20,7 +20,8 @@ class PacketRing {
   /// The ring that `packet_socket` has mapped into this process; nothing when it has none.
   static std::optional<PacketRing> find(int packet_socket, uint32_t frame_bytes, uint32_t frames);
 
-  /// Before the driver is asked: the notes of the next frames, as many as are ready.
+  /// Before the driver is asked, and for no more than this returns: the notes of the next frames that are
+  /// ready.
   uint32_t look(std::span<RingNote> notes) const;
   /// Afterwards: the driver took `n` frames.
   void took(uint32_t n) { next_ = (next_ + n) % frames_; }

@@ -84,8 +84,9 @@ uint32_t Port::rx_burst(uint16_t worker, std::span<PacketRef> out) {
   if (!w.receives) return 0;
   Burst burst;
   std::array<RingNote, kMaxBurst> notes;
-  const auto wanted = static_cast<uint16_t>(std::min<size_t>(out.size(), kMaxBurst));
-  if (w.ring) w.ring->look({notes.data(), wanted});
+  auto wanted = static_cast<uint16_t>(std::min<size_t>(out.size(), kMaxBurst));
+  // A frame that comes after the look waits for the next one: nothing would be known beside it.
+  if (w.ring) wanted = static_cast<uint16_t>(w.ring->look({notes.data(), wanted}));
   const uint16_t n = rte_eth_rx_burst(impl_->id, w.rx, burst.data(), wanted);
   for (uint16_t i = 0; i < n; ++i) {
     rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
