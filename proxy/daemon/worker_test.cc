@@ -18,12 +18,9 @@ namespace {
 struct MemoryIo {
   Instant now() const { return *clock; }
   uint32_t rx(size_t, Side side, std::span<PacketRef> out) {
-    auto& q = side == Side::kLan ? lan_in : wan_in;
-    uint32_t n = 0;
-    for (; n < out.size() && !q.empty(); ++n, q.pop_front()) out[n] = std::move(q.front());
-    return n;
+    return take(side == Side::kLan ? lan_in : wan_in, out);
   }
-  uint32_t handed(std::span<PacketRef>) { return 0; }
+  uint32_t handed(std::span<PacketRef> out) { return take(handed_in, out); }
   uint64_t tx(size_t, Side side, bool, std::span<PacketRef> packets) {
     for (PacketRef& p : packets) {
       if (side == Side::kLan) {
@@ -37,9 +34,15 @@ struct MemoryIo {
   void rest(Instant) {}
   void worked() {}
 
+  static uint32_t take(std::deque<PacketRef>& from, std::span<PacketRef> out) {
+    uint32_t n = 0;
+    for (; n < out.size() && !from.empty(); ++n, from.pop_front()) out[n] = std::move(from.front());
+    return n;
+  }
+
   const Instant* clock = nullptr;
   MemoryIo* far = nullptr;
-  std::deque<PacketRef> lan_in, wan_in, lan_out;
+  std::deque<PacketRef> lan_in, wan_in, lan_out, handed_in;
 };
 
 constexpr const char* kConfig = R"(
@@ -222,6 +225,19 @@ TEST_F(DaemonPair, UnknownTrafficPassesBothWays) {
   ASSERT_EQ(b.io.lan_out.size(), 1u);
   ASSERT_EQ(a.io.lan_out.size(), 1u);
   EXPECT_EQ(std::memcmp(b.io.lan_out[0]->data, arp.data(), arp.size()), 0);
+}
+
+// Where the device cannot spread flows, another worker has received the packet; its tag tells at which port.
+TEST_F(DaemonPair, WhatAnotherWorkerReceivedEntersAtItsPort) {
+  run(Duration::millis(200));
+  const std::array<uint8_t, 60> arp{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 9, 1, 0x08, 0x06};
+  for (const uint64_t tag : {0, 1}) {  // of span 0: LAN, WAN
+    a.io.handed_in.push_back(arena.copy(arp));
+    a.io.handed_in.back()->tag = tag;
+  }
+  run(Duration::millis(1));
+  EXPECT_EQ(b.io.lan_out.size(), 1u);
+  EXPECT_EQ(a.io.lan_out.size(), 1u);
 }
 
 TEST_F(DaemonPair, AnotherKeyIsNoSession) {
