@@ -42,7 +42,9 @@ const char* cause_key(Cause c);
 struct OutItem {
   Side side = Side::kLan;  ///< packets only; messages go to the peer
   Cause cause = Cause::kForward;
-  bool priority = false;       ///< queue above bulk (control, CNP, ACK)
+  /// Queue above bulk: control, and what speaks of nothing that came before. An ACK that overtakes the READ
+  /// response before it would acknowledge the response, and the host would ask for it again (C3).
+  bool priority = false;
   PacketRef packet;            ///< empty: `message` is meant
   Message* message = nullptr;  ///< kept by the outbox until clear(): large and rare, so apart
 };
@@ -59,7 +61,7 @@ class Outbox {
 
   void packet(Side side, Cause cause, PacketRef p) {
     MRDMA_CHECK(items_.size() < capacity_);
-    items_.push_back({side, cause, cause >= Cause::kPseudoAck, std::move(p)});
+    items_.push_back({side, cause, cause >= Cause::kCnp, std::move(p)});
   }
   void message(Message m) {
     MRDMA_CHECK(items_.size() < capacity_);

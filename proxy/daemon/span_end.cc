@@ -18,12 +18,6 @@ bool is_l2_control(Bytes frame) {
   return frame.size() >= 6 && std::equal(kReserved.begin(), kReserved.end(), frame.begin()) && frame[5] <= 0x0f;
 }
 
-// What goes to a host stays in its order: an ACK that overtakes the READ response before it would acknowledge
-// the response, and the host would ask for it again (C3). CNPs and pauses speak of nothing that came before.
-bool above_bulk(const OutItem& item) {
-  return item.side == Side::kLan ? item.cause >= Cause::kCnp : item.priority;
-}
-
 }  // namespace
 
 SpanEnd::SpanEnd(const SpanEndConfig& config, PacketPool& pool, SpanEndHooks hooks)
@@ -116,7 +110,7 @@ void SpanEnd::emit(Instant now) {
     if (capture_) capture_->leaves(item, shard_, now);
     Lanes& lanes = item.side == Side::kLan ? lan_ : wan_;
     if (item.side == Side::kWan) channel_.flush_data(*this);
-    (above_bulk(item) ? lanes.control : lanes.bulk).push_back(std::move(item.packet));
+    (item.priority ? lanes.control : lanes.bulk).push_back(std::move(item.packet));
   }
   channel_.flush(*this);
   out_.clear();
