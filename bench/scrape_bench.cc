@@ -139,9 +139,11 @@ class Bench {
     auto report_at = began;
     while (SteadyClock::now() < end) {
       if (watching != kNobody && report_at <= SteadyClock::now()) {
-        worker_.mailbox().post([this] { publish(report(worker_, spans_, io_.now())); });
+        worker_.mailbox().post(
+            [this] { control_.post([this, r = report(worker_, spans_, io_.now())] { publish(r); }); });
         report_at += std::chrono::milliseconds(500);
       }
+      control_.drain();
       if (watching == kScrapes) {
         m.bytes += scrape(http_->port());
         ++m.scrapes;
@@ -184,6 +186,7 @@ class Bench {
   EndlessIo io_;
   Worker<EndlessIo> worker_;
   std::vector<std::string> spans_{"span"};
+  Mailbox control_;  ///< from the worker, as the daemon's
   service::ViewBoard board_;
   std::unique_ptr<service::HttpServer> http_;
   std::array<Measured, kKinds> measured_;

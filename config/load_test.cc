@@ -13,6 +13,7 @@
 #include "config/reload.h"
 #include "config/test_config.h"
 #include "dataplane/base/prng.h"
+#include "dataplane/base/test_folder.h"
 
 namespace matchrdma {
 namespace {
@@ -20,17 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 using test::changed, test::small;
 
-/// A folder of its own, gone at the end.
 class Load : public testing::Test {
  protected:
-  Load() {
-    std::string pattern = (fs::temp_directory_path() / "config_test_XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~Load() override { fs::remove_all(folder_); }
-
   std::string write(const std::string& name, const std::string& content, mode_t mode = 0600) const {
-    const std::string path = (folder_ / name).string();
+    const std::string path = folder_ / name;
     std::ofstream(path, std::ios::binary) << content;
     ::chmod(path.c_str(), mode);
     return path;
@@ -40,7 +34,7 @@ class Load : public testing::Test {
     return key ? "" : key.error();
   }
 
-  fs::path folder_;
+  test::TestFolder folder_;
 };
 
 const std::string kHex = "000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F";
@@ -59,9 +53,8 @@ TEST_F(Load, KeyFiles) {
   EXPECT_EQ(key_error(kHex + "00"), "holds no key: 64 hex digits or 32 raw bytes are needed" + make);
   EXPECT_EQ(key_error(std::string(63, '1') + "g"), "holds characters that are no hex digits" + make);
   EXPECT_EQ(key_error(std::string(64, '0')), "holds zeros alone, which is no secret" + make);
-  EXPECT_EQ(read_key_file((folder_ / "none").string()).error(),
-            "cannot be opened: No such file or directory" + make);
-  EXPECT_EQ(read_key_file(folder_.string()).error(), "is no regular file; name the file with the key");
+  EXPECT_EQ(read_key_file(folder_ / "none").error(), "cannot be opened: No such file or directory" + make);
+  EXPECT_EQ(read_key_file(folder_.path().string()).error(), "is no regular file; name the file with the key");
 }
 
 TEST_F(Load, KeyFileOfSomebodyElse) {
@@ -92,11 +85,11 @@ TEST_F(Load, TwoIdsNeedTwoKeys) {
 }
 
 TEST_F(Load, NoFile) {
-  const std::string none = (folder_ / "none").string();
+  const std::string none = folder_ / "none";
   EXPECT_EQ(complaints(load_config(none)),
             none + ": no such file; name the configuration, or begin with config/examples/one-span.yaml\n");
-  EXPECT_EQ(complaints(load_config(folder_.string())),
-            folder_.string() + ": is a folder; name the file in it\n");
+  EXPECT_EQ(complaints(load_config(folder_.path().string())),
+            folder_.path().string() + ": is a folder; name the file in it\n");
   if (::geteuid() == 0) return;  // root reads everything
   const std::string closed = write("closed", small(), 0);
   EXPECT_EQ(complaints(load_config(closed)),

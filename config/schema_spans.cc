@@ -99,7 +99,7 @@ Kind<std::optional<Duration>> distance() {
         auto km = parse_distance(text);
         if (!km) return Error{km.error()};
         if (!text.ends_with("km")) return Error{"has no unit; write it like " + text + "km"};
-        return Duration{static_cast<int64_t>(*km * 10'000)};
+        return Duration{static_cast<int64_t>(*km * 2 * kNanosPerKm)};
       },
       [](const Duration&) { return std::string(); }));
   kind.show = [](const std::optional<Duration>&) { return Shown{}; };  // shown as `rtt`

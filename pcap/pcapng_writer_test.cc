@@ -5,18 +5,16 @@
 
 #include <filesystem>
 
+#include "dataplane/base/test_folder.h"
 #include "pcap/capture_reader.h"
 
 namespace matchrdma {
 namespace {
 
 struct PcapngWriterTest : testing::Test {
-  std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("matchrdma_pcapng_" + std::to_string(::getpid()));
-  std::string path = (folder / "out.pcapng").string();
+  test::TestFolder folder;
+  std::string path = folder / "out.pcapng";
   std::vector<std::string> ports{"lan0", "wan0"};
-  void SetUp() override { std::filesystem::create_directories(folder); }
-  void TearDown() override { std::filesystem::remove_all(folder); }
 };
 
 TEST_F(PcapngWriterTest, WhatIsWrittenIsRead) {

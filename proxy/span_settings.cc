@@ -10,9 +10,6 @@
 namespace matchrdma {
 namespace {
 
-/// Light in glass needs 5 us for a kilometre.
-constexpr double kNanosPerKm = 5000;
-
 constexpr std::array<std::pair<const char*, LossFilter>, 3> kFilters{
     {{"all", LossFilter::kAll}, {"roce", LossFilter::kRoce}, {"roce-data", LossFilter::kRoceData}}};
 

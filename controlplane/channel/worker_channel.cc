@@ -4,6 +4,23 @@
 
 namespace matchrdma {
 
+void ChannelCounters::add(const ChannelCounters& o) {
+  sealed += o.sealed;
+  no_session += o.no_session;
+  unsealed += o.unsealed;
+  unencodable += o.unencodable;
+  opened += o.opened;
+  truncated += o.truncated;
+  foreign += o.foreign;
+  stale_session += o.stale_session;
+  bad_seal += o.bad_seal;
+  replayed += o.replayed;
+  broken_framing += o.broken_framing;
+  wrong_queue += o.wrong_queue;
+  messages.malformed += o.messages.malformed;
+  messages.unknown_type += o.messages.unknown_type;
+}
+
 void WorkerChannel::update(const SessionSnapshot& snapshot) {
   if (snapshot.number <= snapshot_) return;
   snapshot_ = snapshot.number;

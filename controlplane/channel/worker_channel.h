@@ -29,6 +29,8 @@ struct ChannelCounters {
   uint64_t wrong_queue = 0;     ///< messages that came in the other queue's datagram: not used (H1)
   DecodeCounts messages;        ///< malformed, unknown type
   bool operator==(const ChannelCounters&) const = default;
+  /// What another worker counted.
+  void add(const ChannelCounters& o);
 };
 
 /// Seals under the newest session and opens under all that the snapshot names. Joins worker N here to worker N

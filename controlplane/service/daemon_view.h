@@ -112,7 +112,6 @@ struct UnpairedRow {
 };
 /// Long and costly to gather, so taken less often than the rest and shared between views.
 struct FlowList {
-  Duration age;  ///< how old it was when the view that carries it was published
   std::vector<FlowRow> flows;
   std::vector<UnpairedRow> unpaired;
 };
@@ -145,6 +144,7 @@ struct DaemonView {
   std::vector<BudgetView> budgets;
   std::vector<CustodyView> custody;  ///< one per worker
   std::shared_ptr<const FlowList> flows;
+  Duration flows_age;  ///< of that list when this was published
   std::string config_text;
 
   bool ready() const {

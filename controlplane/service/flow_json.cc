@@ -76,7 +76,7 @@ Json flows_json(const DaemonView& v, const FlowFilter& filter) {
       return a->flow.owned_packets > b->flow.owned_packets;
     });
   }
-  return part("flows", chosen, filter, list.age, flow_json);
+  return part("flows", chosen, filter, v.flows_age, flow_json);
 }
 
 Json unpaired_json(const DaemonView& v, const FlowFilter& filter) {
@@ -86,7 +86,7 @@ Json unpaired_json(const DaemonView& v, const FlowFilter& filter) {
   for (const UnpairedRow& r : list.unpaired) {
     if (matches(filter, r.report.key, r.report.key.dst_qpn, "", r.span)) chosen.push_back(&r);
   }
-  return part("unpaired", chosen, filter, list.age, unpaired_row_json);
+  return part("unpaired", chosen, filter, v.flows_age, unpaired_row_json);
 }
 
 }  // namespace matchrdma::service

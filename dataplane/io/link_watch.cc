@@ -9,14 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <vector>
 
 namespace matchrdma::io {
 namespace {
-
-/// One announcement of a link with all its attributes; larger ones are cut off by the kernel behind what is
-/// read here.
-constexpr size_t kMessageBytes = 32768;
 
 template <class T>
 bool load(const uint8_t* data, size_t size, T& value) {
@@ -52,11 +47,10 @@ LinkWatch::~LinkWatch() { close(fd_); }
 
 bool LinkWatch::poll() {
   const InterfaceFlags before = flags_;
-  std::vector<uint8_t> buffer(kMessageBytes);
   for (;;) {
-    const ssize_t n = recv(fd_, buffer.data(), buffer.size(), 0);
+    const ssize_t n = recv(fd_, buffer_.data(), buffer_.size(), 0);
     if (n > 0) {
-      read_message(buffer.data(), static_cast<size_t>(n));
+      read_message(buffer_.data(), static_cast<size_t>(n));
       continue;
     }
     if (n < 0 && errno == EINTR) continue;

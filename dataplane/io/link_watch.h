@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dataplane/base/result.h"
 #include "dataplane/io/kernel_interface.h"
@@ -26,8 +27,12 @@ class LinkWatch {
   int fd() const { return fd_; }
 
  private:
+  /// One announcement of a link with all its attributes; larger ones are cut off by the kernel behind what is
+  /// read here.
+  static constexpr size_t kMessageBytes = 32768;
+
   LinkWatch(std::string interface, uint32_t index, int fd)
-      : interface_(std::move(interface)), index_(index), fd_(fd) {}
+      : interface_(std::move(interface)), index_(index), fd_(fd), buffer_(kMessageBytes) {}
   void read_message(const uint8_t* data, size_t size);
   void look_again();
 
@@ -35,6 +40,7 @@ class LinkWatch {
   uint32_t index_;
   int fd_;
   InterfaceFlags flags_;
+  std::vector<uint8_t> buffer_;  ///< one announcement
 };
 
 }  // namespace matchrdma::io

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "dataplane/base/test_folder.h"
 #include "pcap/capture_reader.h"
-#include "proxy/daemon/test_folder.h"
 
 namespace matchrdma::daemon {
 namespace {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "config/net.h"
+#include "config/print.h"
 #include "proxy/daemon/log.h"
 
 namespace matchrdma::daemon {
@@ -51,7 +52,10 @@ uint32_t random_instance() {
 }  // namespace
 
 Daemon::Daemon(std::shared_ptr<const Config> config, std::string config_path)
-    : config_(std::move(config)), config_path_(std::move(config_path)), started_unix_s_(std::time(nullptr)) {
+    : config_(std::move(config)),
+      config_path_(std::move(config_path)),
+      config_text_(print_config(*config_)),
+      started_unix_s_(std::time(nullptr)) {
   for (const SpanConfig& s : config_->spans) span_names_.push_back(s.name);
 }
 
@@ -120,6 +124,7 @@ SpanEndHooks Daemon::hooks_of(size_t span, uint16_t worker) {
 }
 
 Result<void> Daemon::make_ends() {
+  const auto policy = policies();
   for (uint16_t w = 0; w < machine_->workers.size(); ++w) {
     for (size_t s = 0; s < config_->spans.size(); ++s) {
       SpanEndConfig e;
@@ -132,7 +137,7 @@ Result<void> Daemon::make_ends() {
       e.drop_l2_control = config_->spans[s].l2_control == L2Control::kDrop;
       e.shard.pause = pause_of(config_->spans[s].lan, *machine_->ports[s].lan);
       auto end = std::make_unique<SpanEnd>(e, *machine_->pools[w], hooks_of(s, w));
-      end->set_policy(policy(s), now());
+      end->set_policy(policy[s], now());
       machine_->workers[w]->add(std::move(end));
     }
   }

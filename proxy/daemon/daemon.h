@@ -76,15 +76,15 @@ class Daemon final : public service::DaemonControl {
   void walk_flows(DpdkWorker& w, const std::shared_ptr<FlowWalk>& walk);
   void take_flows(uint16_t worker, const std::shared_ptr<const FlowWalk>& walk);
   void publish();
-  std::vector<service::Condition> conditions() const;
+  std::vector<service::Condition> conditions(const service::DaemonView& v) const;
   service::PeerView peer_view(size_t span) const;
   service::PortView port_view(size_t span, Side side) const;
 
   // orders.cc
   Result<size_t> span_of(const service::PairRequest& pair) const;
   std::vector<DpdkWorker*> workers_of(const FlowKey& key) const;
-  /// `also`: names of classes that are transparent beside the silenced ones.
-  std::shared_ptr<const PolicyTable> policy(size_t span, const std::set<std::string>& also = {}) const;
+  /// One for each span. `also`: names of classes that are transparent beside the silenced ones.
+  std::vector<std::shared_ptr<const PolicyTable>> policies(const std::set<std::string>& also = {}) const;
   void drain_class(const std::string& name);
   void spread_policy();
   template <class F>
@@ -92,7 +92,7 @@ class Daemon final : public service::DaemonControl {
   void pump_capture();
 
   std::shared_ptr<const Config> config_;
-  std::string config_path_;
+  std::string config_path_, config_text_;  ///< the text is `config_` as it is shown
   std::vector<std::string> span_names_;
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<JournalFile> journal_;
@@ -110,7 +110,7 @@ class Daemon final : public service::DaemonControl {
 
   std::vector<WorkerReport> reports_;  ///< newest of each worker
   std::vector<std::shared_ptr<const FlowWalk>> walks_;
-  std::shared_ptr<const service::FlowList> flows_;
+  std::shared_ptr<const service::FlowList> flows_ = std::make_shared<const service::FlowList>();
   Instant flows_at_ = Instant::never();
   Instant next_report_, next_flows_, next_link_poll_;
   std::vector<bool> wan_up_;

@@ -14,7 +14,7 @@
 #include <fstream>
 
 #include "dataplane/base/prng.h"
-#include "proxy/daemon/test_folder.h"
+#include "dataplane/base/test_folder.h"
 #include "proxy/daemon/test_records.h"
 
 namespace matchrdma {

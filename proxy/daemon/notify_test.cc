@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "proxy/daemon/test_folder.h"
+#include "dataplane/base/test_folder.h"
 
 namespace matchrdma {
 namespace {

@@ -5,6 +5,7 @@
 #include "config/load.h"
 #include "config/match.h"
 #include "config/net.h"
+#include "config/print.h"
 #include "config/reload.h"
 #include "proxy/daemon/daemon.h"
 #include "proxy/daemon/log.h"
@@ -108,26 +109,21 @@ Result<service::Progress> Daemon::unregister_pair(const service::PairRequest& pa
   return service::Progress{false, "waiting for the peer"};
 }
 
-std::shared_ptr<const PolicyTable> Daemon::policy(size_t span, const std::set<std::string>& also) const {
+std::vector<std::shared_ptr<const PolicyTable>> Daemon::policies(const std::set<std::string>& also) const {
   std::set<std::string> names = silenced_;
   names.insert(also.begin(), also.end());
-  return std::make_shared<const PolicyTable>(config_, span, std::move(names));
+  std::vector<std::shared_ptr<const PolicyTable>> out;
+  for (size_t s = 0; s < span_names_.size(); ++s)
+    out.push_back(std::make_shared<const PolicyTable>(config_, s, names));
+  return out;
 }
 
 void Daemon::drain_class(const std::string& name) {
-  for (size_t s = 0; s < span_names_.size(); ++s) {
-    for (auto& each : machine_->workers) {
-      each->mailbox().post([this, &w = *each, s, p = policy(s, {name})] { w.end(s).drain_flows(*p, now()); });
-    }
-  }
+  each_end([p = policies({name})](SpanEnd& e, size_t s, Instant t) { e.drain_flows(*p[s], t); });
 }
 
 void Daemon::spread_policy() {
-  for (size_t s = 0; s < span_names_.size(); ++s) {
-    for (auto& each : machine_->workers) {
-      each->mailbox().post([this, &w = *each, s, p = policy(s)] { w.end(s).set_policy(p, now()); });
-    }
-  }
+  each_end([p = policies()](SpanEnd& e, size_t s, Instant t) { e.set_policy(p[s], t); });
 }
 
 Result<std::string> Daemon::set_mode(const service::ModeRequest& request) {
@@ -204,6 +200,7 @@ Result<std::string> Daemon::reload() {
   // Anew in any case: the file may have been rotated away.
   if (const auto r = start_log(next.config->log, next.config->name); !r) return refuse(r.error());
   config_ = next.config;
+  config_text_ = print_config(*config_);
   for (size_t s = 0; s < links_.size(); ++s) {
     if (const auto r = links_[s]->set_keys(config_->spans[s].peer, now()); !r) {
       log().error("span " + span_names_[s] + ": " + r.error());
@@ -215,16 +212,10 @@ Result<std::string> Daemon::reload() {
   }
   silenced_.clear();
   spread_policy();
-  for (size_t s = 0; s < span_names_.size(); ++s) {
-    for (auto& each : machine_->workers) {
-      each->mailbox().post([this, &w = *each, s, timing = timing_of(*config_, s),
-                            tuning = config_->tuning_of(s),
-                            drop = config_->spans[s].l2_control == L2Control::kDrop] {
-        w.end(s).set_tuning(timing, tuning, now());
-        w.end(s).set_l2_control(drop);
-      });
-    }
-  }
+  each_end([c = config_](SpanEnd& e, size_t s, Instant t) {
+    e.set_tuning(timing_of(*c, s), c->tuning_of(s), t);
+    e.set_l2_control(c->spans[s].l2_control == L2Control::kDrop);
+  });
   ++reloads_;
   publish();
   return "config " + config_path_ + " is applied";

@@ -2,31 +2,9 @@
 #include <algorithm>
 
 #include "config/net.h"
-#include "config/print.h"
 #include "proxy/daemon/daemon.h"
 
 namespace matchrdma::daemon {
-namespace {
-
-template <typename T>
-void add(T& to, const T& from) {
-  to.sealed += from.sealed;
-  to.no_session += from.no_session;
-  to.unsealed += from.unsealed;
-  to.unencodable += from.unencodable;
-  to.opened += from.opened;
-  to.truncated += from.truncated;
-  to.foreign += from.foreign;
-  to.stale_session += from.stale_session;
-  to.bad_seal += from.bad_seal;
-  to.replayed += from.replayed;
-  to.broken_framing += from.broken_framing;
-  to.wrong_queue += from.wrong_queue;
-  to.messages.malformed += from.messages.malformed;
-  to.messages.unknown_type += from.messages.unknown_type;
-}
-
-}  // namespace
 
 void Daemon::ask_reports() {
   for (auto& each : machine_->workers) {
@@ -94,7 +72,7 @@ service::PeerView Daemon::peer_view(size_t s) const {
   for (const WorkerReport& r : reports_) {
     if (s >= r.spans.size()) continue;
     const SpanReport& span = r.spans[s];
-    add(v.channel, span.channel);
+    v.channel.add(span.channel);
     if (v.rtt.ns == 0 || span.rtt.ns < v.rtt.ns) v.rtt = span.rtt;
     if (!span.last_heard.is_never()) heard = heard.is_never() ? span.last_heard : later(heard, span.last_heard);
     path = path || span.path.has_value();
@@ -159,17 +137,16 @@ service::PortView Daemon::port_view(size_t s, Side side) const {
   return v;
 }
 
-std::vector<service::Condition> Daemon::conditions() const {
+std::vector<service::Condition> Daemon::conditions(const service::DaemonView& v) const {
   std::vector<service::Condition> out;
-  for (size_t s = 0; s < span_names_.size(); ++s) {
-    for (const Side side : {Side::kLan, Side::kWan}) {
-      const bool up = machine_->ports[s].of(side).link().up;
-      const std::string name = span_names_[s] + (side == Side::kLan ? " LAN port" : " WAN port");
-      out.push_back({name, up, up ? "link up" : "link down: check the cable, or the interface"});
+  for (const service::PeerView& peer : v.peers) {
+    for (const service::PortView& port : v.ports) {
+      if (port.span != peer.span) continue;
+      out.push_back({port.span + (port.side == Side::kLan ? " LAN port" : " WAN port"), port.link_up,
+                     port.link_up ? "link up" : "link down: check the cable, or the interface"});
     }
-    const service::PeerView p = peer_view(s);
-    const bool up = p.session == service::SessionState::kUp;
-    out.push_back({span_names_[s] + " peer", up, up ? "session up" : p.trouble});
+    const bool up = peer.session == service::SessionState::kUp;
+    out.push_back({peer.span + " peer", up, up ? "session up" : peer.trouble});
   }
   if (draining_)
     out.push_back(
@@ -185,7 +162,6 @@ void Daemon::publish() {
   v->cycles_per_second = 1'000'000'000;
   v->reloads = reloads_;
   v->reloads_refused = reloads_refused_;
-  v->conditions = conditions();
   bool drained = draining_;
   for (const WorkerReport& r : reports_) {
     if (r.spans.empty()) return;  // not every worker has told yet
@@ -202,14 +178,10 @@ void Daemon::publish() {
     v->ports.push_back(port_view(s, Side::kWan));
     v->peers.push_back(peer_view(s));
   }
-  if (flows_ != nullptr) {
-    auto list = std::make_shared<service::FlowList>(*flows_);
-    list->age = now() - flows_at_;
-    v->flows = std::move(list);
-  } else {
-    v->flows = std::make_shared<service::FlowList>();
-  }
-  v->config_text = print_config(*config_);
+  v->conditions = conditions(*v);
+  v->flows = flows_;
+  if (flows_at_ != Instant::never()) v->flows_age = now() - flows_at_;
+  v->config_text = config_text_;
   board_.publish(std::move(v));
 }
 

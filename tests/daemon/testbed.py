@@ -11,7 +11,6 @@ import contextlib
 import http.client
 import os
 import re
-import secrets
 import shutil
 import sys
 import tempfile
@@ -38,25 +37,7 @@ workers:
 memory:
   no-huge: 256MiB
   file_prefix: {prefix}-{side}
-spans:
-  - name: test
-    lan:
-      port: net_af_packet0,iface=lan{side}
-      mtu: {mtu}
-      link_loss_forwarding: off
-    wan:
-      port: net_af_packet1,iface=wan{side}
-      mtu: {wan_mtu}
-      address: {own}/24
-    peer:
-      address: {peer}
-      keys:
-{keys}
-    budgets:
-      rate: 1Gbps
-    egress:
-      rate: 1Gbps
-classes:
+{spans}classes:
   - name: strict
     match:
       source: [10.1.2.0/24, 10.2.2.0/24]
@@ -135,12 +116,9 @@ class Daemon(daemons.Daemon):
     def write_config(self, key_ids=(), change=lambda text: text):
         """The config of these tests with one change; the keys of the last time unless others are named."""
         self.key_ids = key_ids or self.key_ids
-        keys = "\n".join(f"        - id: {k}\n          file: {self.folder}/key{k}" for k in self.key_ids)
-        core = "AB".index(self.side) % (os.cpu_count() or 1)
-        self.text = change(CONFIG.format(
-            side=self.side, core=core, prefix=self.lab.network.name, mtu=MTU, wan_mtu=MTU + network.WAN_EXTRA,
-            own=daemons.ADDRESS[self.side], peer=daemons.ADDRESS[daemons.OTHER[self.side]], keys=keys,
-            folder=self.folder, metrics=self.metrics_port))
+        spans = daemons.spans_of(self.side, "test", f"lan{self.side}", MTU, self.folder, self.key_ids)
+        self.text = change(CONFIG.format(side=self.side, core=daemons.core_of(self.side), spans=spans,
+                                         prefix=self.lab.network.name, folder=self.folder, metrics=self.metrics_port))
         with open(self.config, "w", encoding="utf-8") as f:
             f.write(self.text)
 
@@ -232,10 +210,7 @@ class Bed:
         return os.path.join(self.programs, name)
 
     def make_key(self, number):
-        path = os.path.join(self.folder, f"key{number}")
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as f:
-            f.write(secrets.token_hex(32) + "\n")
-        return path
+        return daemons.make_key(self.folder, number)
 
     def start(self, km=0):
         """Everything, until both know each other."""

@@ -17,19 +17,11 @@ START_SECONDS = 30
 NICE = 0
 ADDRESS = {"A": "192.168.77.1", "B": "192.168.77.2"}  # of the control subchannel, known on the span only
 OTHER = {"A": "B", "B": "A"}
-CONFIG = """\
-name: lab-{side}
-workers:
-  cores: {core}
-  main_core: {core}
-  idle: adaptive
-memory:
-  no-huge: 512MiB
-  file_prefix: {prefix}-{side}
+SPANS = """\
 spans:
-  - name: lab
+  - name: {name}
     lan:
-      port: net_af_packet0,iface=tap{side},qdisc_bypass=0 # else tcpdump does not see what is sent
+      port: net_af_packet0,iface={lan}
       mtu: {mtu}
       link_loss_forwarding: off
     wan:
@@ -44,7 +36,17 @@ spans:
       rate: 1Gbps
     egress:
       rate: 1Gbps
-classes:
+"""
+CONFIG = """\
+name: lab-{side}
+workers:
+  cores: {core}
+  main_core: {core}
+  idle: adaptive
+memory:
+  no-huge: 512MiB
+  file_prefix: {prefix}-{side}
+{spans}classes:
   - name: {name}
     completion: early
 timing:
@@ -67,6 +69,27 @@ metrics:
 """
 
 
+def core_of(side):
+    """Which core a daemon works on."""
+    return "AB".index(side) % (os.cpu_count() or 1)
+
+
+def make_key(folder, number):
+    """A fresh secret as `folder`/keyN; its path."""
+    path = os.path.join(folder, f"key{number}")
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as f:
+        f.write(secrets.token_hex(32) + "\n")
+    return path
+
+
+def spans_of(side, name, lan, mtu, folder, key_ids):
+    """The section `spans` of a daemon between the LAN port `lan` and its end of the emulated span. Keys are files
+    `folder`/keyN."""
+    keys = "\n".join(f"        - id: {k}\n          file: {folder}/key{k}" for k in key_ids)
+    return SPANS.format(side=side, name=name, lan=lan, mtu=mtu, wan_mtu=mtu + WAN_EXTRA, own=ADDRESS[side],
+                        peer=ADDRESS[OTHER[side]], keys=keys)
+
+
 class Daemon:
     """One matchrdmad, its config, its keys and its admin socket."""
 
@@ -78,11 +101,9 @@ class Daemon:
 
     def write_config(self, key_ids):
         """Keys are the files that Daemons.make_key() left."""
-        keys = "\n".join(f"        - id: {k}\n          file: {self.folder}/key{k}" for k in key_ids)
-        core = "AB".index(self.side) % (os.cpu_count() or 1)
-        mtu = self.lab.network.mtu
-        text = CONFIG.format(side=self.side, core=core, mtu=mtu, wan_mtu=mtu + WAN_EXTRA, own=ADDRESS[self.side],
-                             peer=ADDRESS[OTHER[self.side]], keys=keys, name=CLASS, folder=self.folder,
+        # qdisc_bypass=0: else tcpdump does not see what is sent.
+        spans = spans_of(self.side, "lab", f"tap{self.side},qdisc_bypass=0", self.lab.network.mtu, self.folder, key_ids)
+        text = CONFIG.format(side=self.side, core=core_of(self.side), spans=spans, name=CLASS, folder=self.folder,
                              prefix=self.lab.network.name)
         with open(self.config, "w", encoding="utf-8") as f:
             f.write(text)
@@ -146,9 +167,7 @@ class Daemons:
             raise
 
     def make_key(self, number):
-        path = os.path.join(self.folder, f"key{number}")
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as f:
-            f.write(secrets.token_hex(32) + "\n")
+        make_key(self.folder, number)
 
     def set(self, mode, km, loss=0.0):
         self.span.set(km, loss)
