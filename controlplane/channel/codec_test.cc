@@ -131,6 +131,8 @@ TEST(Codec, WhatBreaksARuleIsNotEncoded) {
   EXPECT_EQ(changed(FlowOpen{}, [](FlowOpen& m) { m.sender_qpn.v = 1 << 24; }), 0u);
   EXPECT_EQ(changed(FlowOpen{}, [](FlowOpen& m) { m.path_mtu = 0; }), 0u);
   EXPECT_EQ(changed(FlowOpen{}, [](FlowOpen& m) { m.path_mtu = 1500; }), 0u);
+  EXPECT_EQ(changed(RegisterQp{}, [](RegisterQp& m) { m.reg.path_mtu = 1500; }), 0u);
+  EXPECT_NE(changed(UnregisterQp{}, [](UnregisterQp& m) { m.reg.path_mtu = 0; }), 0u);
   EXPECT_EQ(changed(FlowOpen{}, [](FlowOpen& m) { m.completion = static_cast<Completion>(3); }), 0u);
   EXPECT_EQ(changed(FlowOpen{}, [](FlowOpen& m) { m.key.vlan_inner = 0x1000; }), 0u);
   EXPECT_EQ(changed(FlowOpen{},

@@ -54,7 +54,7 @@ void vlan_id(A& a, In<A, uint16_t>& v) {
 template <class A>
 void path_mtu(A& a, In<A, uint32_t>& v) {
   a.u32(v);
-  a.require(v == 256 || v == 512 || v == 1024 || v == 2048 || v == 4096);
+  a.require(legal_path_mtu(v));
 }
 
 /// IPv4 as 4 bytes, IPv6 as 16. The mapped form has one spelling only, so equal addresses are equal bytes.
@@ -149,6 +149,17 @@ void end_of(A& a, In<A, Registration::End>& e) {
 }
 
 template <class A>
+void completion_asked_for(A& a, In<A, std::optional<Completion>>& c) {
+  uint8_t v = A::kWrites && c ? static_cast<uint8_t>(1 + static_cast<uint8_t>(*c)) : 0;
+  a.u8(v);
+  a.require(v <= 1 + static_cast<uint8_t>(Completion::kEndToEnd));
+  if constexpr (!A::kWrites) {
+    c.reset();
+    if (v != 0) c = static_cast<Completion>(v - 1);
+  }
+}
+
+template <class A>
 void registration(A& a, In<A, Registration>& r) {
   address_pair(a, r.a.ip, r.b.ip);
   end_of(a, r.a);
@@ -156,9 +167,11 @@ void registration(A& a, In<A, Registration>& r) {
   vlan_id(a, r.vlan_outer);
   vlan_id(a, r.vlan_inner);
   a.u16(r.port_pair);
-  path_mtu(a, r.path_mtu);
+  // 0 ends a pair: only who begins one must know it.
+  a.u32(r.path_mtu);
+  a.require(r.path_mtu == 0 || legal_path_mtu(r.path_mtu));
   flag(a, r.credits);
-  enumeration(a, r.completion, Completion::kEndToEnd);
+  completion_asked_for(a, r.completion);
 }
 
 }  // namespace matchrdma::layout

@@ -77,6 +77,7 @@ void fields(A& a, In<A, FlowBase>& m) {
   flow_id(a, m.id);
   seq(a, m.base);
   flag(a, m.fresh);
+  flag(a, m.heard);
 }
 template <class A>
 void fields(A& a, In<A, FlowBaseAck>& m) {

@@ -52,6 +52,9 @@ template <class T>
 void append_leaves(const T& x, std::vector<uint64_t>& out) {
   if constexpr (requires { x.size(); }) {
     for (const auto& element : x) append_leaves(element, out);
+  } else if constexpr (requires { x.has_value(); }) {
+    out.push_back(x.has_value() ? 1 : 0);
+    if (x) append_leaves(*x, out);
   } else if constexpr (std::is_class_v<T>) {
     std::apply([&](const auto&... member) { (append_leaves(member, out), ...); }, members_of(x));
   } else {

@@ -82,13 +82,13 @@ class MessageMaker {
     r.port_pair = anything<uint16_t>();
     r.path_mtu = mtu();
     r.credits = coin();
-    r.completion = completion();
+    if (coin()) r.completion = completion();
     return r;
   }
 
   void fill(FlowOpen& m) { m = {id(), key(), qpn(), mtu(), completion(), coin(), coin(), coin()}; }
   void fill(FlowOpened& m) { m = {id(), static_cast<OpenAnswer>(r_.below(3))}; }
-  void fill(FlowBase& m) { m = {id(), seq(), coin()}; }
+  void fill(FlowBase& m) { m = {id(), seq(), coin(), coin()}; }
   void fill(FlowBaseAck& m) { m = {id(), seq()}; }
   void fill(FlowLifted& m) { m = {id(), seq()}; }
   void fill(FlowLiftedAck& m) { m = {id()}; }

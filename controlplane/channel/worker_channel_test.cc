@@ -171,7 +171,7 @@ TEST(WorkerChannel, OpensOldAndNewSealsNewAndKeepsItsCounters) {
 
 TEST(WorkerChannel, GivesUpWhatCannotBeSent) {
   Ends e;
-  e.a.send(FlowBase{FlowId{1}, -1, false}, e.sink);
+  e.a.send(FlowBase{FlowId{1}, -1, false, false}, e.sink);
   EXPECT_EQ(e.a.counters().unencodable, 1u);
   e.a.send(FlowClosed{FlowId{1}}, e.sink);
   e.a.update({2, {}, {}});

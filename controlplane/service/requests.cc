@@ -125,7 +125,7 @@ Result<PairCommand> read_pair(Fields& f) {
   constexpr std::array<Choice<Completion>, 3> kCompletions{{{"transparent", Completion::kTransparent},
                                                             {"early", Completion::kEarly},
                                                             {"end-to-end", Completion::kEndToEnd}}};
-  r.completion = choose(f, "completion", kCompletions, Completion::kTransparent);
+  if (f.has("completion")) r.completion = choose(f, "completion", kCompletions, Completion::kTransparent);
   c.pair.span = f.text("span");
   c.patience = read_patience(f);
   if (auto done = f.done(); !done) return Error{done.error()};

@@ -74,4 +74,9 @@ struct IpAddress {
   }
 };
 
+/// 256, 512, 1024, 2048 or 4096 (IBA 9.7.2).
+constexpr bool legal_path_mtu(uint32_t bytes) {
+  return bytes >= 256 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
+}
+
 }  // namespace matchrdma

@@ -69,6 +69,7 @@ struct DestinationFlow {
   Cause redeliver_cause = Cause::kReceiverNak;
   SeqMap<PacketRef> beyond;  ///< came over the span behind a hole
   uint64_t held_bytes = 0, beyond_bytes = 0;
+  bool short_of_memory = false;  ///< packets were dropped for it, and what is held has not gone since
   PooledRing<Answering> answering;
 
   // The receiver.

@@ -12,11 +12,15 @@ void count_held(const RoleCtx& ctx, int64_t bytes) {
   ctx.n->held_peak = std::max(ctx.n->held_peak, ctx.n->held_bytes);
 }
 
+bool memory_allows(const DestinationFlow& f, uint32_t bytes, const RoleCtx& ctx) {
+  return bytes <= reorder_room(f, ctx);
+}
+
 // The newest are dropped when memory is short: what is older is nearer to delivery, and the source keeps a
 // copy.
-bool memory_allows(const DestinationFlow& f, uint32_t bytes, const RoleCtx& ctx) {
-  const uint64_t limit = ctx.limits->reorder_memory;
-  return ctx.n->held_bytes + bytes <= limit && f.held_bytes + f.beyond_bytes + bytes <= limit / 4;
+void no_memory(DestinationFlow& f, const RoleCtx& ctx) {
+  f.short_of_memory = true;
+  ctx.n->reasons.add(Reason::kReorderMemory);
 }
 
 // What is next in order must find room, or nothing ever moves: the newest of what waits behind a hole gives
@@ -27,7 +31,7 @@ bool make_room(DestinationFlow& f, uint32_t bytes, const RoleCtx& ctx) {
     f.beyond_bytes -= newest->second->size;
     count_held(ctx, -int64_t{newest->second->size});
     f.beyond.erase(newest);
-    ctx.n->reasons.add(Reason::kReorderMemory);
+    no_memory(f, ctx);
   }
   return f.ring.empty() || memory_allows(f, bytes, ctx);
 }
@@ -88,7 +92,7 @@ void drain_beyond(DestinationFlow& f, const RoleCtx& ctx) {
     const ParseResult parsed = parse_frame(p->bytes());
     if (psn == f.expected) {
       if (hold(f, parsed.frame, psn, p, ctx)) continue;
-      ctx.n->reasons.add(Reason::kReorderMemory);
+      no_memory(f, ctx);
       return;
     }
     if (parsed.frame.info().read_class) read_again(f, psn, std::move(p), ctx);
@@ -98,7 +102,7 @@ void drain_beyond(DestinationFlow& f, const RoleCtx& ctx) {
 void keep_beyond(DestinationFlow& f, Seq psn, PacketRef packet, const RoleCtx& ctx) {
   const uint32_t bytes = packet->size;
   if (psn - f.acked_end >= ctx.limits->max_psn_window || !memory_allows(f, bytes, ctx)) {
-    ctx.n->reasons.add(Reason::kReorderMemory);
+    no_memory(f, ctx);
     return;
   }
   const size_t before = f.beyond.size();
@@ -138,6 +142,12 @@ void pass_before_lift(DestinationFlow& f, const Frame& req, Seq psn, PacketRef p
 
 }  // namespace
 
+uint64_t reorder_room(const DestinationFlow& f, const RoleCtx& ctx) {
+  const uint64_t limit = ctx.limits->reorder_memory;
+  const auto left = [](uint64_t all, uint64_t used) { return all - std::min(all, used); };
+  return std::min(left(limit, ctx.n->held_bytes), left(limit / 4, f.held_bytes + f.beyond_bytes));
+}
+
 void on_request(DestinationFlow& f, const Frame& req, PacketRef packet, Egress& egress, const RoleCtx& ctx) {
   const Seq psn = unwrap24(req.psn().v, f.expected);
   if (f.state == DestState::kTracking) {
@@ -158,7 +168,7 @@ void on_request(DestinationFlow& f, const Frame& req, PacketRef packet, Egress& 
     return;
   }
   if (!make_room(f, packet->size, ctx) || !hold(f, req, psn, packet, ctx)) {
-    ctx.n->reasons.add(Reason::kReorderMemory);
+    no_memory(f, ctx);
     return;
   }
   drain_beyond(f, ctx);

@@ -7,6 +7,9 @@ namespace matchrdma {
 /// A request with right ICRC of a tracked flow. Moves `packet` out.
 void on_request(DestinationFlow& f, const Frame& req, PacketRef packet, Egress& egress, const RoleCtx& ctx);
 
+/// Bytes of reorder_memory that this flow may still take.
+uint64_t reorder_room(const DestinationFlow& f, const RoleCtx& ctx);
+
 /// The receiver has everything below `end` though it did not all pass here (it went before base was known).
 void skip_to(DestinationFlow& f, Seq end, Egress& egress, const RoleCtx& ctx);
 

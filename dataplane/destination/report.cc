@@ -7,7 +7,20 @@
 namespace matchrdma {
 namespace {
 
+constexpr uint32_t kMostHeaders = 128;  ///< bytes around the payload of one packet
+
 Duration repeat_every(const RoleCtx& ctx) { return {std::max((ctx.rtt / 4).ns, Duration::millis(1).ns)}; }
+
+// Asking for more than there is room for would have the source send it again and again while the receiver
+// stands still. The next in order finds room where nothing of the flow is held, or what stands behind it gives
+// way.
+Seq bound_by_memory(DestinationFlow& f, const RoleCtx& ctx) {
+  if (f.held_bytes + f.beyond_bytes == 0) f.short_of_memory = false;
+  if (!f.short_of_memory) return INT64_MAX;
+  const uint64_t packets = reorder_room(f, ctx) / (f.path_mtu + kMostHeaders);
+  const int64_t least = f.ring.empty() || !f.beyond.empty() ? 1 : 0;
+  return f.expected + std::max(static_cast<int64_t>(packets), least);
+}
 
 void fill_ranges(const DestinationFlow& f, CustodyAck& a) {
   a.known_end = INT64_MAX;
@@ -53,6 +66,7 @@ void run_report_timer(DestinationFlow& f, const RoleCtx& ctx) {
   a.confirmed_end = f.acked_end;
   a.received_end = f.expected;
   fill_ranges(f, a);
+  a.known_end = std::min(a.known_end, bound_by_memory(f, ctx));
   if (f.msn_real >= 0) {
     a.msn_known = true;
     a.msn_real = wire_msn(f.msn_real);

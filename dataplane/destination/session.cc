@@ -10,6 +10,8 @@ void on_open(DestinationFlow& f, const FlowOpen& m, Egress& egress, const RoleCt
     discard_held(f, egress, ctx);
     f.id = m.id;
     f.path_mtu = m.path_mtu;
+    f.acked_end = 0;  // of the id before; a fault may come before its BASE
+    f.msn_real = -1;
     f.group = egress.group(GroupKey::of(f.key), ctx);
     f.state = DestState::kOpened;
   }
@@ -22,7 +24,7 @@ void on_base(DestinationFlow& f, const FlowBase& m, const RoleCtx& ctx) {
   if (f.state == DestState::kOpened) {
     f.base = f.expected = f.delivered_end = f.acked_end = m.base;
     f.msn_real = -1;
-    f.heard = false;
+    f.heard = m.heard;
     f.since_ack_req = f.reacks_due = f.probes = 0;
     f.probed = -1;
     f.form = {};

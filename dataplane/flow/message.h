@@ -3,6 +3,7 @@
 // work.
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "dataplane/base/time.h"
@@ -25,9 +26,9 @@ struct Registration {
   };
   End a, b;
   uint16_t vlan_outer = 0, vlan_inner = 0, port_pair = 0;
-  uint32_t path_mtu = 0;  ///< 0: not known yet (learners only)
-  bool credits = false;   ///< end-to-end credits in use
-  Completion completion = Completion::kTransparent;
+  uint32_t path_mtu = 0;                 ///< 0: not known yet (learners only)
+  bool credits = false;                  ///< end-to-end credits in use
+  std::optional<Completion> completion;  ///< none: as the traffic class of each flow says
   bool operator==(const Registration&) const = default;
   /// The pair of a flow: its sender is `a`.
   static Registration of(const FlowKey& key, Qpn sender) {
@@ -70,10 +71,12 @@ struct FlowOpened {
 };
 /// base: PSN from which both keep state. fresh: no barrier is needed. msn: messages completed below base (fresh
 /// only).
+/// heard: the receiver has confirmed something of this flow to a former life of the far side (C9).
 struct FlowBase {
   FlowId id;
   Seq base;
   bool fresh;
+  bool heard;
 };
 struct FlowBaseAck {
   FlowId id;

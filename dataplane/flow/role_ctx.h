@@ -34,11 +34,6 @@ inline constexpr uint32_t kContradictions = 3;
 /// copy otherwise (law 4: what is retained is final). False, and `p` untouched, when the pool is exhausted.
 bool make_writable(PacketRef& p, PacketPool& pool);
 
-/// 256, 512, 1024, 2048 or 4096 (IBA 9.7.2).
-constexpr bool legal_path_mtu(uint32_t bytes) {
-  return bytes >= 256 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
-}
-
 /// PSNs a request occupies (C13): READ takes one per response packet, at least one. `path_mtu` > 0.
 uint32_t psn_count(const Frame& f, uint32_t path_mtu);
 

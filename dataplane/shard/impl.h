@@ -136,7 +136,8 @@ struct Shard::Impl {
 
   // registration.cc
   bool learn(const Registration& reg, bool local_a, LearnedBy by, const RoleCtx& ctx);
-  FlowIndex learn_flow(const Registration& reg, bool from_a, bool source_here, LearnedBy by, Instant now);
+  FlowIndex learn_flow(const Registration& reg, bool from_a, bool source_here, LearnedBy by,
+                       const RoleCtx& ctx);
   static void vouch(FlowRecord& r, const Registration::End& from, LearnedBy by);
   static std::optional<FlowView> view(const FlowRecord& r);
   FlowIndex find_flow(const Registration& reg, bool from_a) const;

@@ -54,7 +54,6 @@ void Shard::Impl::on_cm(Side side, const Frame& f, PacketRef packet, const RoleC
 }
 
 void Shard::Impl::found(Registration pair, LearnedBy by, const RoleCtx& ctx) {
-  pair.completion = ctx.policy->completion(pair.flow(true), 0, std::nullopt);
   bool taken = false;
   for (const bool from_a : {true, false}) {
     const FlowIndex i = table.find(pair.flow(from_a));
@@ -116,7 +115,6 @@ void Shard::Impl::on_flow_open(const FlowOpen& m, const RoleCtx& ctx) {
     Registration pair = Registration::of(m.key, m.sender_qpn);
     std::swap(pair.a, pair.b);  // its sender stands at the peer
     pair.credits = m.credits;
-    pair.completion = ctx.policy->completion(pair.flow(true), 0, std::nullopt);
     if (!learn(pair, true, m.vouched || m.again ? LearnedBy::kPeer : LearnedBy::kCorrelation, ctx)) {
       ctx.out->message(FlowOpened{m.id, OpenAnswer::kRefused});
       return;

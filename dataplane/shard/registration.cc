@@ -37,7 +37,7 @@ void Shard::Impl::vouch(FlowRecord& r, const Registration::End& from, LearnedBy 
 }
 
 FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool source_here, LearnedBy by,
-                                  Instant now) {
+                                  const RoleCtx& ctx) {
   const FlowKey key = reg.flow(from_a);
   const Registration::End& from = from_a ? reg.a : reg.b;
   const bool known = table.find(key) != kNoFlow;
@@ -49,8 +49,8 @@ FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool sou
   r.registered_seq = 0;
   r.by = by;
   r.policy_asked = false;
-  r.registered = by == LearnedBy::kRegistration ? std::optional(reg.completion) : std::nullopt;
-  r.last = now;
+  r.registered = by == LearnedBy::kRegistration ? reg.completion : std::nullopt;
+  r.last = ctx.now;
   const bool inferred = by == LearnedBy::kCorrelation;
   if (source_here) {
     r.source = std::make_unique<SourceFlow>(source_pools);
@@ -59,7 +59,8 @@ FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool sou
     f.index = i;
     f.sender_qpn = from.qpn;
     f.path_mtu = reg.path_mtu;
-    f.completion = reg.completion;
+    // The class may depend on the DSCP: the first request asks again (ask_policy).
+    f.completion = reg.completion ? *reg.completion : ctx.policy->completion(key, 0, std::nullopt);
     f.credits_used = reg.credits;
     f.inferred = inferred;
     f.vouched = by == LearnedBy::kRegistration || by == LearnedBy::kCm;
@@ -74,7 +75,7 @@ FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool sou
     f.sender_qpn = from.qpn;
     f.path_mtu = reg.path_mtu;
     f.inferred = inferred;
-    f.request_seen = f.answer_seen = now;
+    f.request_seen = f.answer_seen = ctx.now;
   }
   return i;
 }
@@ -97,8 +98,8 @@ bool Shard::Impl::learn(const Registration& reg, bool local_a, LearnedBy by, con
     n.reasons.add(Reason::kFlowLimit);
     return false;
   }
-  const FlowIndex ab = learn_flow(reg, true, local_a, by, ctx.now);
-  const FlowIndex ba = learn_flow(reg, false, !local_a, by, ctx.now);
+  const FlowIndex ab = learn_flow(reg, true, local_a, by, ctx);
+  const FlowIndex ba = learn_flow(reg, false, !local_a, by, ctx);
   records[ab].reverse = ba;
   records[ba].reverse = ab;
   for (const bool from_a : {true, false}) {
@@ -120,11 +121,12 @@ bool Shard::Impl::learn(const Registration& reg, bool local_a, LearnedBy by, con
 }
 
 void Shard::Impl::open_started(const Registration& reg, const RoleCtx& ctx) {
-  if (reg.completion == Completion::kTransparent || draining()) return;
+  if (draining()) return;
   for (const bool from_a : {true, false}) {
     const FlowIndex i = table.find(reg.flow(from_a));
     FlowRecord* r = record(i);
     if (r == nullptr || !r->source || !r->source->has_start || r->source->state != FlowState::kPaired) continue;
+    if (r->source->completion == Completion::kTransparent) continue;
     open(*r->source, ctx);
   }
 }
@@ -260,7 +262,7 @@ bool Shard::registered(const Registration& reg) const {
       const FlowIndex i = impl_->table.find(mine.flow(from_a));
       if (i == kNoFlow) return false;
       const FlowRecord& r = impl_->records[i];
-      if (r.source && r.source->has_start && reg.completion != Completion::kTransparent &&
+      if (r.source && r.source->has_start && r.source->completion != Completion::kTransparent &&
           r.source->state != FlowState::kActive) {
         return false;
       }

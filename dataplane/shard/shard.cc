@@ -155,10 +155,15 @@ void Shard::Impl::settle_dirty(const RoleCtx& ctx) {
       run_report_timer(*r.destination, ctx);
       // A receiver that failed its QP sends nothing more either: both flows end (H12).
       FlowRecord* back = record(r.reverse);
+      const bool failed = back != nullptr && back->source && back->source->state == FlowState::kPoisoned;
       if (r.destination->state == DestState::kPoisoned && !r.destination->gave_up && back != nullptr &&
-          back->source && back->source->state != FlowState::kPoisoned) {
+          back->source && !failed) {
         poison(*back->source, r.destination->fault_syndrome, gate, ctx);
         touch(r.reverse);
+      } else if (failed && (r.destination->state == DestState::kOpened || r.destination->tracking())) {
+        // Failed here alone (from the journal, by custody's age): the far proxy must not go on promising.
+        fault(*r.destination, back->source->fault_syndrome, egress, ctx);
+        touch(i);
       }
     }
     arm(i, ctx);

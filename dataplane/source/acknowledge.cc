@@ -103,7 +103,6 @@ void settle_acks(SourceFlow& f, const RoleCtx& ctx) {
   const bool rises = ceiling > f.acked_end && f.ack_wanted_end > f.acked_end;
   const bool again = f.ack_again && ceiling >= f.acked_end && ceiling > f.base;
   if (rises || again) give_ack(f, ceiling, ctx);
-  f.ack_again = false;
 }
 
 void give_fault_nak(SourceFlow& f, const RoleCtx& ctx) {

@@ -88,13 +88,13 @@ void say_now(SourceFlow& f, const RoleCtx& ctx) {
       ctx.out->message(open_message(f));
       break;
     case FlowState::kBasing:
-      ctx.out->message(FlowBase{f.id, f.base, f.base_fresh});
+      ctx.out->message(FlowBase{f.id, f.base, f.base_fresh, false});
       break;
     case FlowState::kReopening:
       if (f.reopen_base < 0) {
         ctx.out->message(open_message(f));
       } else {
-        ctx.out->message(FlowBase{f.id, f.reopen_base, true});
+        ctx.out->message(FlowBase{f.id, f.reopen_base, true, f.confirmed_end > f.base});
       }
       break;
     case FlowState::kActive:
@@ -136,7 +136,7 @@ void on_opened(SourceFlow& f, const FlowOpened& m, const RoleCtx& ctx) {
   set_base(f, f.base_fresh ? kFirstEpoch + f.start.v : f.seen_end);
   if (f.base_fresh) f.real_ack_end = -1;
   f.fire(FlowEvent::kOpened);
-  start_handshake(f, FlowBase{f.id, f.base, f.base_fresh}, ctx);
+  start_handshake(f, FlowBase{f.id, f.base, f.base_fresh, false}, ctx);
 }
 
 void on_base_answered(SourceFlow& f, const FlowBaseAck& m, const RoleCtx& ctx) {

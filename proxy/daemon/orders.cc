@@ -20,8 +20,8 @@ std::string text_of(const char* verb, const Registration& r, size_t span) {
          std::to_string(r.a.qpn.v) + "@" + std::to_string(r.a.start.v) + (r.a.has_start ? "s" : "") + " " +
          to_text(r.b.ip) + "/" + std::to_string(r.b.qpn.v) + "@" + std::to_string(r.b.start.v) +
          (r.b.has_start ? "s" : "") + " " + std::to_string(r.vlan_outer) + "." + std::to_string(r.vlan_inner) +
-         " " + std::to_string(r.path_mtu) + " " + std::to_string(static_cast<int>(r.completion)) +
-         (r.credits ? "c" : "");
+         " " + std::to_string(r.path_mtu) + " " +
+         (r.completion ? std::to_string(static_cast<int>(*r.completion)) : "-") + (r.credits ? "c" : "");
 }
 
 }  // namespace

@@ -21,6 +21,37 @@ RoceSpec cnp() {
   return r;
 }
 
+/// The destination has room for about eight of these packets of one flow.
+struct LittleMemory : PairRig {
+  static RigOptions options() {
+    RigOptions o;
+    o.config.limits.reorder_memory = 4096;
+    return o;
+  }
+  LittleMemory() : PairRig(options()) { connect(); }
+};
+
+TEST(Tags, H2_WhatFindsNoMemoryIsNotSentAgainAndAgain) {
+  LittleMemory rig;
+  for (uint32_t psn = 100; psn < 140; ++psn) rig.from_a(write_only(psn));
+  rig.carry();
+  const size_t delivered = psns(rig.b.lan, Cause::kFirst).size();
+  EXPECT_LT(delivered, 20u);
+  rig.run(Duration::seconds(2));  // the receiver says nothing
+  EXPECT_LE(rig.a.shard.counters().custody_resends, 20u);
+  // It comes back to life: every packet once, in order.
+  for (int i = 0; i < 100 && confirmed(rig) < 140; ++i) {
+    const Psns all = psns(rig.b.lan, Cause::kFirst);
+    rig.from_b(answer(all.back(), all.back() - 99));
+    rig.run(Duration::millis(200));
+  }
+  const Psns all = psns(rig.b.lan, Cause::kFirst);
+  ASSERT_EQ(all.size(), 40u);
+  for (uint32_t i = 0; i < 40; ++i) EXPECT_EQ(all[i], 100 + i);
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  EXPECT_LE(rig.a.shard.counters().custody_resends, 3 * 40u);
+}
+
 TEST(Tags, C4_CloseIsAnsweredAfterTheMarker) {
   PairRig rig;
   rig.connect();

@@ -381,6 +381,26 @@ TEST(Tags, C5_AnswerToARepeatedReadDoesNotAnchorTheMsn) {
   EXPECT_EQ(aeths(rig.a.lan)[0].msn, 10u);
 }
 
+TEST(Tags, C2_AnswerWithheldByAFenceComesWhenItLifts) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(read_request(100, 64));
+  rig.from_a(write_only(101));
+  rig.carry();
+  rig.from_b(response(op::kRcReadRespOnly, 100, 1));
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(acks(rig.a.lan), (Psns{101}));
+  // The sender missed the response, and goes back: it waits for the response, and for this ACK again.
+  rig.a.lan.clear();
+  rig.from_a(read_request(100, 64));
+  rig.from_a(write_only(101));
+  rig.run(Duration::millis(5));
+  EXPECT_TRUE(acks(rig.a.lan).empty());
+  rig.from_b(response(op::kRcReadRespOnly, 100, 2));
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(acks(rig.a.lan), (Psns{101}));
+}
+
 RigOptions joined_mid_flow() {
   RigOptions o;
   o.fresh = false;

@@ -51,6 +51,35 @@ TEST(Tags, C7_ClassIsThatOfTheFirstRequest) {
   }
 }
 
+/// One answer for flows whose registration asks for nothing.
+struct ByClass : FlowPolicy {
+  explicit ByClass(Completion c) : named(c) {}
+  bool learns() const override { return true; }
+  Completion completion(const FlowKey&, uint8_t, std::optional<Completion> registered) const override {
+    return registered.value_or(named);
+  }
+  Budget budget(const GroupKey&) const override { return {Rate{1'000'000'000}, 1 << 20}; }
+  Completion named;
+};
+
+TEST(Tags, C7_RegistrationThatNamesNoCompletionTakesThatOfTheClass) {
+  for (const Completion named : {Completion::kEarly, Completion::kTransparent}) {
+    const ByClass policy(named);
+    RigOptions o = with(policy);
+    o.fresh = true;
+    PairRig rig(o);
+    Registration r = rig.registration();
+    r.completion.reset();
+    ASSERT_TRUE(rig.register_at_a(r));
+    rig.run(Duration::millis(50));
+    EXPECT_TRUE(rig.a.shard.registered(r));
+    rig.from_a(write_only(100));
+    EXPECT_EQ(acks(rig.a.lan).size(), named == Completion::kEarly ? 1u : 0u);
+    rig.from_b(write_only(5000));
+    EXPECT_EQ(acks(rig.b.lan).size(), named == Completion::kEarly ? 1u : 0u);
+  }
+}
+
 TEST(Tags, C7_FlowThatMayNotBeProxiedAnyMoreDrainsFirst) {
   const ByDscp before(26), after(10);
   PairRig rig(with(before));

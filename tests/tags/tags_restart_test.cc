@@ -52,6 +52,30 @@ TEST(Tags, S8_EverythingIsResentAtOnceWhenThePeerKnowsBase) {
   EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{100, 101, 102, 103}));
 }
 
+TEST(Tags, C9_ReceiverHeardBeforeTheRestartIsGivenUpInTheUsualTime) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.carry();
+  rig.from_b(answer(100, 1));
+  rig.run(Duration::millis(5));
+  rig.from_a(write_only(101));
+  rig.restart(rig.b);
+  rig.run(Duration::seconds(59));
+  EXPECT_STREQ(flow_at(rig.a, true).state, "active");
+  rig.run(Duration::seconds(10));  // repair_bound, and the doubt
+  EXPECT_STREQ(flow_at(rig.a, true).state, "poisoned");
+}
+
+TEST(Tags, C9_ReceiverNeverHeardIsGivenMorePatience) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.restart(rig.b);
+  rig.run(Duration::seconds(69));
+  EXPECT_STREQ(flow_at(rig.a, true).state, "active");
+}
+
 TEST(Tags, S8_NothingIsResentBeforeThePeerKnowsBase) {
   FourOwned rig;
   rig.restart(rig.b);
@@ -219,6 +243,54 @@ TEST(Tags, H13_SourceThatLostCustodyFailsTheQpLoudly) {
   EXPECT_EQ(aeths(rig.a.lan)[0].syndrome, kNakRemoteOperation);
   EXPECT_EQ(aeths(rig.a.lan)[0].psn, 104u);
   EXPECT_TRUE(psns(rig.a.wan).empty());
+}
+
+/// Both ends promise: b's WRITE was acknowledged and did not reach a, a's did not reach b.
+struct BothOwe : PairRig {
+  BothOwe() {
+    connect();
+    from_b(write_only(5000));
+    b.wan.clear();
+    from_a(write_only(100));
+    from_a(write_only(101));
+    a.wan.clear();
+    EXPECT_EQ(acks(b.lan), (Psns{5000}));
+    EXPECT_EQ(acks(a.lan), (Psns{100, 101}));
+    a.lan.clear();
+    b.lan.clear();
+  }
+};
+
+TEST(Tags, H13_QpFailedFromTheJournalFailsAtThePeerToo) {
+  BothOwe rig;
+  rig.restart(rig.b);
+  rig.read_journal(rig.b);
+  rig.run(Duration::millis(50));
+  EXPECT_STREQ(flow_at(rig.a, true).state, "poisoned");
+  rig.from_a(write_only(102));
+  ASSERT_EQ(aeths(rig.a.lan).size(), 1u);
+  EXPECT_EQ(aeths(rig.a.lan)[0].syndrome, kNakRemoteOperation);
+  EXPECT_EQ(aeths(rig.a.lan)[0].psn, 102u);
+  EXPECT_TRUE(psns(rig.b.lan).empty());
+}
+
+TEST(Tags, H13_QpFailedFromTheJournalFailsAtThePeerThatOwesNothing) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.carry();
+  rig.from_b(answer(100, 1));
+  rig.run(Duration::millis(1));
+  rig.from_b(write_only(5000));
+  rig.b.wan.clear();
+  rig.restart(rig.b);
+  rig.read_journal(rig.b);
+  rig.run(Duration::millis(50));
+  rig.a.lan.clear();
+  rig.from_a(write_only(101));  // the flow is opened again for it
+  rig.run(Duration::millis(50));
+  EXPECT_TRUE(acks(rig.a.lan).empty());
+  EXPECT_STREQ(flow_at(rig.a, true).state, "poisoned");
 }
 
 TEST(Tags, H13_NothingPromisedNothingFails) {
