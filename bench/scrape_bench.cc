@@ -44,6 +44,7 @@ struct EndlessIo {
     return static_cast<uint32_t>(n);
   }
   uint32_t handed(std::span<PacketRef>) { return 0; }
+  uint64_t dispatch_drops() const { return 0; }
   uint64_t tx(size_t, Side, bool, std::span<PacketRef> sent) {
     for (PacketRef& p : sent) packets.push_back(std::move(p));
     const Instant t = now();

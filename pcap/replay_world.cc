@@ -115,7 +115,7 @@ Result<void> ReplayWorld::register_flows() {
     a.out.clear();
     const bool local_a = flows_.sites().site_of(reg.a.ip, reg.b.ip) == 0;
     const uint64_t full = a.shard.counters().reasons[Reason::kFlowLimit];
-    if (a.shard.register_qp(reg, local_a, now_, a.out)) {
+    if (a.shard.register_qp(reg, local_a, now_, a.out) == Registered::kYes) {
       taken.push_back(reg);
       dispatch(0);
       continue;

@@ -125,8 +125,6 @@ const std::vector<Column>& columns_of(const std::string& what) {
                                           text("session", "session"),
                                           plain("key", "key_id"),
                                           time("RTT", "rtt_ns"),
-                                          time("delay out", "one_way_out_ns"),
-                                          time("delay in", "one_way_in_ns"),
                                           time("last heard", "last_heard_ns"),
                                           plain("version", "peer_version"),
                                           text("trouble", "trouble")};

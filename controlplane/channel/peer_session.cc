@@ -35,8 +35,13 @@ bool is_hello(Bytes udp_payload) { return HelloHeader::read(udp_payload).has_val
 PeerSession::PeerSession(const Offer& offer, Entropy& entropy, Instant now, const HandshakeTiming& timing)
     : entropy_(&entropy), handshake_(timing, offer, entropy, now), sessions_(timing) {}
 
-Result<void> PeerSession::set_keys(KeyRing ring, Instant now) {
+Result<void> PeerSession::check_keys(const KeyRing& ring) const {
   if (std::string wrong = complaint(ring_, ring); !wrong.empty()) return Error{std::move(wrong)};
+  return {};
+}
+
+Result<void> PeerSession::set_keys(KeyRing ring, Instant now) {
+  if (auto r = check_keys(ring); !r) return r;
   const KeyRing before = std::exchange(ring_, std::move(ring));
   seals_.clear();
   for (const Psk& psk : ring_) seals_.emplace_back(psk);

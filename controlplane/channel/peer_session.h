@@ -67,6 +67,8 @@ class PeerSession {
   /// is loaded. To change keys: load both on both sides, wait until each side's peer_seals_under() is the new
   /// one, unload the old one.
   Result<void> set_keys(std::vector<Psk> ring, Instant now);
+  /// Whether set_keys() would take them.
+  Result<void> check_keys(const std::vector<Psk>& ring) const;
   /// For datagrams whose kind is HELLO or HELLO_ACK (see is_hello).
   void receive(Bytes udp_payload, Instant now, PeerOutput& out);
   /// HELLOs that are due, old keys forgotten. Call at next_wakeup() at the latest.

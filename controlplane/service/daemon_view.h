@@ -21,9 +21,9 @@ struct WorkerView {
   uint64_t loops = 0;   ///< rounds of run_once
   uint64_t bursts = 0;  ///< rounds that received packets
   uint64_t rx_packets = 0, rx_bytes = 0, tx_packets = 0, tx_bytes = 0;
-  uint64_t tx_drops = 0;        ///< a TX queue was full
-  uint64_t handed_over = 0;     ///< software dispatch: packets given to the worker that owns their flow
-  uint64_t dispatch_drops = 0;  ///< the ring to that worker was full
+  uint64_t tx_drops = 0;        ///< a port did not take them; PortView says why
+  uint64_t handed_over = 0;     ///< software dispatch: packets that other workers received for this one
+  uint64_t dispatch_drops = 0;  ///< packets for other workers whose ring was full
   uint64_t pool_buffers = 0;    ///< gauge: packet buffers of its pool
   uint64_t pool_free = 0;       ///< gauge
   uint64_t flows = 0;           ///< gauge: flow records in use
@@ -47,11 +47,13 @@ struct PortView {
   std::string mac;
   uint32_t mtu = 0;
   bool link_up = false;
+  bool removed = false;    ///< its interface is gone: only a restart opens another one
   uint64_t speed_bps = 0;  ///< 0: not known
   Dispatch dispatch = Dispatch::kSingle;
   uint32_t queues = 0;
   uint64_t rx_packets = 0, rx_bytes = 0, rx_missed = 0, rx_errors = 0, rx_no_buffer = 0;
   uint64_t tx_packets = 0, tx_bytes = 0, tx_errors = 0;
+  uint64_t tx_full = 0, tx_link_down = 0, tx_too_long = 0;  ///< dropped before the device
 };
 
 enum class SessionState : uint8_t {
@@ -70,14 +72,16 @@ struct PeerView {
   bool ever_heard = false;
   Duration last_heard;  ///< age of the newest authentic datagram
   Duration rtt;         ///< 0: not measured yet
-  bool delay_known = false;
-  Duration one_way_out, one_way_in;
   uint8_t version = 0, peer_version = 0;
   std::string trouble;  ///< "", or why there is no session, in a sentence
   uint64_t sessions = 0;
   uint64_t restarts = 0;  ///< the peer started anew
   uint64_t hello_refused = 0;
   ChannelCounters channel;  ///< of all workers
+  uint64_t no_path = 0;     ///< control datagrams given up: the next hop is not known
+  uint64_t no_buffer = 0;   ///< control datagrams given up: no packet buffer
+  uint64_t strange = 0;     ///< packets to our control address that are not the peer's, or cut
+  uint64_t l2_dropped = 0;  ///< link-local control frames that `l2_control: drop` kept off the span
 };
 
 struct BudgetView {

@@ -76,18 +76,11 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& o,
   std::unique_ptr<HttpServer> server(new HttpServer(std::move(pages)));
   const bool v6 = o.address.find(':') != std::string::npos;
   const std::string listen = (v6 ? "[" + o.address + "]" : o.address) + ":" + std::to_string(o.port);
-  const std::array options{"listening_ports",
-                           listen.c_str(),
-                           "num_threads",
-                           "2",
-                           "request_timeout_ms",
-                           "5000",
-                           "enable_keep_alive",
-                           "no",
-                           "enable_directory_listing",
-                           "no",
-                           "connection_queue",
-                           "16",
+  const std::array options{"listening_ports", listen.c_str(),
+                           // A client holds a thread until it has sent its request: slow ones must not keep
+                           // health checks out.
+                           "num_threads", "8", "request_timeout_ms", "2000", "enable_keep_alive", "no",
+                           "enable_directory_listing", "no", "connection_queue", "64",
                            static_cast<const char*>(nullptr)};
   mg_callbacks callbacks{};
   callbacks.begin_request = on_request;

@@ -47,6 +47,17 @@ Instant LineServer::next_wakeup() const {
   return at;
 }
 
+bool LineServer::make_room() {
+  if (!limits_.idle_gives_way) return false;
+  const auto longest =
+      std::min_element(sessions_.begin(), sessions_.end(), [](const LineSession& a, const LineSession& b) {
+        return a.resting() != b.resting() ? a.resting() : a.progress() < b.progress();
+      });
+  if (longest == sessions_.end() || !longest->resting()) return false;
+  sessions_.erase(longest);
+  return true;
+}
+
 void LineServer::accept_some(Instant now) {
   if (now >= second_ends_) {
     second_ends_ = now + Duration::seconds(1);
@@ -60,7 +71,7 @@ void LineServer::accept_some(Instant now) {
       return;
     }
     --accepts_left_;
-    if (sessions_.size() >= limits_.max_clients) {
+    if (sessions_.size() >= limits_.max_clients && !make_room()) {
       ++n_.turned_away;
       continue;
     }

@@ -13,9 +13,12 @@ namespace matchrdma::service {
 
 struct LineServerLimits {
   size_t max_clients = 16;
+  /// A client that has waited longest without a request makes room for a new one. Not where strangers may
+  /// connect.
+  bool idle_gives_way = false;
   /// New clients in a second; more wait in the kernel's queue.
   int64_t accepts_per_second = 1000;
-  SessionLimits session;
+  SessionLimits session{};
 };
 
 struct LineServerCounters {
@@ -45,6 +48,7 @@ class LineServer {
 
  private:
   void accept_some(Instant now);
+  bool make_room();
   bool may_accept(Instant now) const { return accepts_left_ > 0 || now >= second_ends_; }
 
   FileDescriptor listener_;

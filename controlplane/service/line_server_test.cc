@@ -155,9 +155,40 @@ TEST_F(LineServerTest, IdleClientsGo) {
 TEST_F(LineServerTest, ClientsAreBounded) {
   options.limits.max_clients = 2;
   open();
-  const FileDescriptor a = client(), b = client(), c = client();
+  const FileDescriptor a = client(), b = client();
+  say(a, "{");
+  say(b, "{");  // requests under way
+  turn(2);
+  const FileDescriptor c = client();
   turn(2);
   EXPECT_EQ(server->clients(), 2u);
+  EXPECT_EQ(heard(c), "EOF");
+  EXPECT_EQ(server->counters().turned_away, 1u);
+}
+
+TEST_F(LineServerTest, TheLongestIdleClientGivesWay) {
+  options.limits.max_clients = 2;
+  open();
+  const FileDescriptor busy = client(), idle = client();
+  turn(2);
+  now = now + Duration::seconds(1);
+  say(busy, "{");
+  turn(2);
+  const FileDescriptor c = client();
+  turn(2);
+  EXPECT_EQ(server->clients(), 2u);
+  EXPECT_EQ(heard(idle), "EOF");
+  EXPECT_EQ(server->counters().turned_away, 0u);
+}
+
+TEST_F(LineServerTest, NobodyGivesWayToStrangers) {
+  options.limits.max_clients = 2;
+  options.limits.idle_gives_way = false;
+  open();
+  const FileDescriptor a = client(), b = client();
+  turn(2);
+  const FileDescriptor c = client();
+  turn(2);
   EXPECT_EQ(heard(c), "EOF");
   EXPECT_EQ(server->counters().turned_away, 1u);
 }

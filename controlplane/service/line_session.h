@@ -30,6 +30,10 @@ class LineSession {
   Instant next_wakeup() const;
   bool over() const { return over_; }
   bool trusted() const { return stream_->trusted(); }
+  /// Nothing is under way, neither a request nor a reply.
+  bool resting() const { return !pending_ && out_.empty() && in_.empty(); }
+  /// When the client did something last.
+  Instant progress() const { return progress_; }
 
  private:
   void receive(Instant now);

@@ -13,7 +13,7 @@ struct AdminSocketOptions {
   std::string path = kAdminSocket;
   uint32_t mode = 0660;
   std::string group;  ///< who may connect, besides root; "": the daemon's own group
-  LineServerLimits limits;
+  LineServerLimits limits{.idle_gives_way = true};
 };
 
 /// Listens at `path`. A socket that a dead daemon left is replaced; one that a living daemon listens
@@ -25,7 +25,7 @@ struct RegisterListenerOptions {
   std::string address = "127.0.0.1";  ///< IPv4 or IPv6
   uint16_t port = 4790;               ///< 0: any, see port_of()
   std::string psk_file;               ///< mode 0600; lines "IDENTITY HEXKEY"
-  LineServerLimits limits{32, 20, {}};
+  LineServerLimits limits{.max_clients = 32, .accepts_per_second = 20};
 };
 
 /// TLS 1.3 with an external PSK and no certificate; register and unregister alone.

@@ -33,9 +33,9 @@ constexpr std::array kWorker{
   MetricOf<W>{kC, "worker_received_bytes", "bytes", "Bytes of these", [](const W& v) { return plain(v.rx_bytes); }},
   MetricOf<W>{kC, "worker_sent_packets", "packets", "Packets a worker put into TX queues", [](const W& v) { return plain(v.tx_packets); }},
   MetricOf<W>{kC, "worker_sent_bytes", "bytes", "Bytes of these", [](const W& v) { return plain(v.tx_bytes); }},
-  MetricOf<W>{kC, "worker_send_drops", "packets", "Packets dropped because a TX queue was full", [](const W& v) { return plain(v.tx_drops); }},
-  MetricOf<W>{kC, "worker_handed_over_packets", "packets", "Packets given to the worker that owns their flow", [](const W& v) { return plain(v.handed_over); }},
-  MetricOf<W>{kC, "worker_dispatch_drops", "packets", "Packets dropped because the ring to that worker was full", [](const W& v) { return plain(v.dispatch_drops); }},
+  MetricOf<W>{kC, "worker_send_drops", "packets", "Packets that a port did not take; matchrdma_port_send_ counters say why", [](const W& v) { return plain(v.tx_drops); }},
+  MetricOf<W>{kC, "worker_handed_over_packets", "packets", "Packets that other workers received for this one", [](const W& v) { return plain(v.handed_over); }},
+  MetricOf<W>{kC, "worker_dispatch_drops", "packets", "Packets for other workers, dropped because their ring was full", [](const W& v) { return plain(v.dispatch_drops); }},
   MetricOf<W>{kG, "pool_buffers", "", "Packet buffers of the worker's pool", [](const W& v) { return plain(v.pool_buffers); }},
   MetricOf<W>{kG, "pool_free_buffers", "", "Packet buffers that are free", [](const W& v) { return plain(v.pool_free); }},
   MetricOf<W>{kG, "flow_records", "", "Flow records in use", [](const W& v) { return plain(v.flows); }},
@@ -61,23 +61,27 @@ constexpr std::array kPort{
   MetricOf<P>{kC, "port_receive_no_buffer", "events", "Receives that found no packet buffer", [](const P& v) { return plain(v.rx_no_buffer); }},
   MetricOf<P>{kC, "port_sent_packets", "packets", "Packets the port sent", [](const P& v) { return plain(v.tx_packets); }},
   MetricOf<P>{kC, "port_sent_bytes", "bytes", "Bytes the port sent", [](const P& v) { return plain(v.tx_bytes); }},
-  MetricOf<P>{kC, "port_send_errors", "packets", "Packets the port could not send", [](const P& v) { return plain(v.tx_errors); }},
+  MetricOf<P>{kC, "port_send_errors", "packets", "Packets the device could not send", [](const P& v) { return plain(v.tx_errors); }},
+  MetricOf<P>{kC, "port_send_queue_full_packets", "packets", "Packets dropped because the TX queue stayed full", [](const P& v) { return plain(v.tx_full); }},
+  MetricOf<P>{kC, "port_send_link_down_packets", "packets", "Packets dropped because the interface was off", [](const P& v) { return plain(v.tx_link_down); }},
+  MetricOf<P>{kC, "port_send_too_long_packets", "packets", "Packets dropped because they were longer than the port's MTU", [](const P& v) { return plain(v.tx_too_long); }},
 };
 
 constexpr bool rtt_known(const S& v) { return v.rtt.ns > 0; }
 constexpr bool heard(const S& v) { return v.ever_heard; }
-constexpr bool delay_known(const S& v) { return v.delay_known; }
 
 constexpr std::array kPeer{
   MetricOf<S>{kG, "peer_session_up", "", "1 if a session with the peer is up", [](const S& v) { return v.session == SessionState::kUp ? 1.0 : 0.0; }},
   MetricOf<S>{kG, "peer_round_trip_seconds", "seconds", "Round trip of the span, as measured by probes", [](const S& v) { return seconds(v.rtt); }, rtt_known},
   MetricOf<S>{kG, "peer_last_heard_age_seconds", "seconds", "Age of the newest authentic datagram of the peer", [](const S& v) { return seconds(v.last_heard); }, heard},
-  MetricOf<S>{kG, "peer_delay_out_seconds", "seconds", "One-way delay to the peer", [](const S& v) { return seconds(v.one_way_out); }, delay_known},
-  MetricOf<S>{kG, "peer_delay_in_seconds", "seconds", "One-way delay from the peer", [](const S& v) { return seconds(v.one_way_in); }, delay_known},
   MetricOf<S>{kG, "peer_key_rotation", "", "1 while two keys are loaded", [](const S& v) { return v.key_rotation ? 1.0 : 0.0; }},
   MetricOf<S>{kC, "peer_sessions", "events", "Sessions agreed on with the peer", [](const S& v) { return plain(v.sessions); }},
   MetricOf<S>{kC, "peer_restarts", "events", "Times the peer started anew", [](const S& v) { return plain(v.restarts); }},
   MetricOf<S>{kC, "peer_hellos_refused", "packets", "Handshake datagrams that were not answered or not believed", [](const S& v) { return plain(v.hello_refused); }},
+  MetricOf<S>{kC, "channel_no_path_datagrams", "packets", "Control datagrams given up because the next hop is not known", [](const S& v) { return plain(v.no_path); }},
+  MetricOf<S>{kC, "channel_no_buffer_datagrams", "packets", "Control datagrams given up because no packet buffer was free", [](const S& v) { return plain(v.no_buffer); }},
+  MetricOf<S>{kC, "channel_strange_packets", "packets", "Packets to the proxy's control address that are not the peer's, or cut", [](const S& v) { return plain(v.strange); }},
+  MetricOf<S>{kC, "l2_control_dropped_packets", "packets", "Link-local control frames kept off the span (l2_control: drop)", [](const S& v) { return plain(v.l2_dropped); }},
   MetricOf<S>{kC, "channel_sealed_datagrams", "packets", "Control datagrams sent", [](const S& v) { return plain(v.channel.sealed); }},
   MetricOf<S>{kC, "channel_opened_datagrams", "packets", "Control datagrams received, authentic and new", [](const S& v) { return plain(v.channel.opened); }},
   MetricOf<S>{kC, "channel_no_session_messages", "events", "Messages given up because no session was up", [](const S& v) { return plain(v.channel.no_session); }},

@@ -30,7 +30,9 @@ TEST(Metrics, ValuesOfTheView) {
   EXPECT_TRUE(has_line(text, "matchrdma_custody_age_seconds_count{worker=\"0\"} 1"));
   EXPECT_TRUE(has_line(text, "matchrdma_custody_age_seconds_bucket{worker=\"0\",le=\"+Inf\"} 1"));
   EXPECT_TRUE(has_line(text, "matchrdma_gate_wait_seconds_sum{worker=\"0\"} 0.002"));
-  EXPECT_EQ(text.find("matchrdma_peer_delay_out_seconds"), std::string::npos) << "not measured";
+  auto unmeasured = test_view();
+  unmeasured->peers[0].rtt = {};
+  EXPECT_EQ(metrics_text(unmeasured.get()).find("matchrdma_peer_round_trip_seconds{"), std::string::npos);
 }
 
 TEST(Metrics, NothingYet) { EXPECT_EQ(metrics_text(nullptr), ""); }

@@ -118,8 +118,6 @@ Json peer_json(const PeerView& p) {
           {"key_rotation", p.key_rotation},
           {"last_heard_ns", known_ns(p.ever_heard, p.last_heard)},
           {"rtt_ns", known_ns(p.rtt.ns > 0, p.rtt)},
-          {"one_way_out_ns", known_ns(p.delay_known, p.one_way_out)},
-          {"one_way_in_ns", known_ns(p.delay_known, p.one_way_in)},
           {"version", p.version},
           {"peer_version", p.peer_version},
           {"trouble", p.trouble},

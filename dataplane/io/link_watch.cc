@@ -72,17 +72,18 @@ void LinkWatch::read_message(const uint8_t* data, size_t size) {
     const bool link = header.nlmsg_type == RTM_NEWLINK || header.nlmsg_type == RTM_DELLINK;
     if (link && load(data + at + NLMSG_HDRLEN, size - std::min<size_t>(size, at + NLMSG_HDRLEN), info) &&
         static_cast<uint32_t>(info.ifi_index) == index_) {
-      const bool gone = header.nlmsg_type == RTM_DELLINK;
-      flags_.up = !gone && (info.ifi_flags & IFF_UP) != 0;
-      flags_.running = !gone && (info.ifi_flags & IFF_RUNNING) != 0;
+      gone_ = gone_ || header.nlmsg_type == RTM_DELLINK;
+      flags_.up = !gone_ && (info.ifi_flags & IFF_UP) != 0;
+      flags_.running = !gone_ && (info.ifi_flags & IFF_RUNNING) != 0;
     }
     at += NLMSG_ALIGN(header.nlmsg_len);
   }
 }
 
 void LinkWatch::look_again() {
+  gone_ = gone_ || if_nametoindex(interface_.c_str()) != index_;
   const auto flags = interface_flags(interface_);
-  flags_ = flags ? *flags : InterfaceFlags{};
+  flags_ = flags && !gone_ ? *flags : InterfaceFlags{};
 }
 
 }  // namespace matchrdma::io

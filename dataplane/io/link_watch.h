@@ -20,9 +20,10 @@ class LinkWatch {
   LinkWatch& operator=(const LinkWatch&) = delete;
 
   /// Reads what was announced since the last call; true when the flags have changed. An interface that was
-  /// removed is down.
+  /// removed is down for good: another one of the same name is not the one that was opened.
   bool poll();
   InterfaceFlags flags() const { return flags_; }
+  bool gone() const { return gone_; }
   /// Readable when there is something to poll().
   int fd() const { return fd_; }
 
@@ -40,6 +41,7 @@ class LinkWatch {
   uint32_t index_;
   int fd_;
   InterfaceFlags flags_;
+  bool gone_ = false;
   std::vector<uint8_t> buffer_;  ///< one announcement
 };
 

@@ -46,7 +46,6 @@ struct PortAbilities {
   bool rss = false;              ///< both directions of an IP pair arrive at one worker; else use a Dispatch
   bool control_queues = false;   ///< kControl has queues of its own
   bool link_forwarding = false;  ///< set_link() is supported
-  bool flow_control = false;     ///< priority flow control is supported
   bool kernel_backed = false;    ///< an interface of the kernel: af_packet, af_xdp, tap
   bool wakes = false;            ///< a sleeping worker is woken by what arrives
   bool exact_tags = true;        ///< VLAN tags arrive as they were sent; false: 0x88a8 becomes 0x8100
@@ -54,6 +53,7 @@ struct PortAbilities {
 
 struct LinkState {
   bool up = false;
+  bool gone = false;  ///< the interface of the kernel was removed: the port must be opened anew
   uint32_t mbps = 0;  ///< 0: not known
   bool operator==(const LinkState&) const = default;
 };
@@ -112,8 +112,6 @@ class Port {
   int link_fd() const;
   /// Loss forwarding (H14): the neighbour sees the link go down or come up.
   Result<void> set_link(bool up);
-  /// Sends and honours priority pause frames (802.1Qbb) for this priority.
-  Result<void> enable_priority_flow_control(uint8_t priority);
 
   /// Descriptors that become readable when something arrives for `worker`; empty where abilities().wakes is
   /// false.

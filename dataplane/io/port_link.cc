@@ -1,4 +1,4 @@
-// The link of a port: its state, loss forwarding, pause frames.
+// The link of a port: its state, loss forwarding.
 #include <rte_errno.h>
 
 #include "dataplane/io/port_impl.h"
@@ -14,7 +14,7 @@ LinkState Port::link() const {
   if (impl_->watch) {
     // These drivers show the state of their own start, or a speed that they made up.
     const InterfaceFlags flags = impl_->watch->flags();
-    s = {.up = flags.up && flags.running, .mbps = 0};
+    s = {.up = flags.up && flags.running, .gone = impl_->watch->gone(), .mbps = 0};
   }
   return s;
 }
@@ -44,17 +44,6 @@ Result<void> Port::set_link(bool up) {
   if (r == 0) return {};
   return Error{"port " + name() + ": its link cannot be switched " + (up ? "on" : "off") + ": " +
                rte_strerror(-r) + "; loss forwarding is not possible on this device"};
-}
-
-Result<void> Port::enable_priority_flow_control(uint8_t priority) {
-  rte_eth_pfc_conf conf{};
-  conf.fc.mode = RTE_ETH_FC_FULL;
-  conf.fc.pause_time = 0xffff;
-  conf.priority = priority;
-  const int r = priority < 8 ? rte_eth_dev_priority_flow_ctrl_set(impl_->id, &conf) : -EINVAL;
-  if (r == 0) return {};
-  return Error{"port " + name() + ": priority flow control for priority " + std::to_string(priority) +
-               " is not possible: " + rte_strerror(-r)};
 }
 
 }  // namespace matchrdma::io

@@ -205,9 +205,6 @@ Result<void> Port::Impl::setup(std::span<MbufPool* const> pools) {
     if (const int r = rte_eth_promiscuous_enable(id); r != 0 && r != -ENOTSUP)
       return failed("promiscuous mode is refused", r);
   abilities.wakes = !sockets.empty();
-  rte_eth_pfc_conf pfc{};
-  abilities.flow_control = !abilities.kernel_backed && device.kind == DeviceName::Kind::kPci &&
-                           rte_eth_dev_priority_flow_ctrl_set(id, &pfc) != -ENOTSUP;
   abilities.link_forwarding = abilities.kernel_backed || device.kind == DeviceName::Kind::kPci;
   return {};
 }

@@ -111,14 +111,9 @@ TEST(IoPort, TellsWhatItCan) {
   EXPECT_EQ(t.port->abilities().driver, "net_null");
   EXPECT_FALSE(t.port->abilities().wakes);
   EXPECT_FALSE(t.port->abilities().kernel_backed);
-  EXPECT_FALSE(t.port->abilities().flow_control);
   EXPECT_EQ(t.port->name(), "net_null0");
   EXPECT_FALSE(t.port->poll_link().has_value());
   EXPECT_TRUE(t.port->wake_descriptors(0).empty());
-  const auto pfc = t.port->enable_priority_flow_control(3);
-  ASSERT_FALSE(pfc.ok());
-  EXPECT_NE(pfc.error().find("port net_null0: priority flow control for priority 3 is not possible"),
-            std::string::npos);
 }
 
 TEST(IoPort, TwoWorkersOnOneQueueEach) {

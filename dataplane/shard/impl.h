@@ -135,7 +135,7 @@ struct Shard::Impl {
   void release_dreqs(const RoleCtx& ctx);
 
   // registration.cc
-  bool learn(const Registration& reg, bool local_a, LearnedBy by, const RoleCtx& ctx);
+  Registered learn(const Registration& reg, bool local_a, LearnedBy by, const RoleCtx& ctx);
   FlowIndex learn_flow(const Registration& reg, bool from_a, bool source_here, LearnedBy by,
                        const RoleCtx& ctx);
   static void vouch(FlowRecord& r, const Registration::End& from, LearnedBy by);

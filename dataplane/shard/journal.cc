@@ -30,7 +30,7 @@ bool Shard::Impl::poison_journaled(const JournalRecord& r, const RoleCtx& ctx) {
   if (!r.promised) return true;
   Registration pair = Registration::of(r.key, r.sender_qpn);
   pair.path_mtu = r.path_mtu;
-  if (!learn(pair, true, LearnedBy::kJournal, ctx)) return false;
+  if (learn(pair, true, LearnedBy::kJournal, ctx) != Registered::kYes) return false;
   SourceFlow& f = *records[table.find(r.key)].source;
   f.id = new_id(f.index);             // for the CLOSE at the end of the fault
   f.completion = Completion::kEarly;  // only promises that outran the receiver are in the journal

@@ -68,7 +68,7 @@ void Shard::Impl::found(Registration pair, LearnedBy by, const RoleCtx& ctx) {
     if (wanted.size() < kWanted) wanted.push_back({pair, by, ctx.now + kWantedFor});
     return;
   }
-  if (!learn(pair, true, by, ctx)) return;
+  if (learn(pair, true, by, ctx) != Registered::kYes) return;
   correlation.forget(pair);
   ++n.pairs_learned;
   if (by == LearnedBy::kCm) open_started(pair, ctx);
@@ -115,7 +115,8 @@ void Shard::Impl::on_flow_open(const FlowOpen& m, const RoleCtx& ctx) {
     Registration pair = Registration::of(m.key, m.sender_qpn);
     std::swap(pair.a, pair.b);  // its sender stands at the peer
     pair.credits = m.credits;
-    if (!learn(pair, true, m.vouched || m.again ? LearnedBy::kPeer : LearnedBy::kCorrelation, ctx)) {
+    const LearnedBy by = m.vouched || m.again ? LearnedBy::kPeer : LearnedBy::kCorrelation;
+    if (learn(pair, true, by, ctx) != Registered::kYes) {
       ctx.out->message(FlowOpened{m.id, OpenAnswer::kRefused});
       return;
     }

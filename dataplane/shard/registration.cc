@@ -86,17 +86,17 @@ FlowIndex Shard::Impl::find_flow(const Registration& reg, bool from_a) const {
   return i != kNoFlow && records[i].named.qpn == (from_a ? reg.a : reg.b).qpn ? i : kNoFlow;
 }
 
-bool Shard::Impl::learn(const Registration& reg, bool local_a, LearnedBy by, const RoleCtx& ctx) {
-  if (!plausible(reg)) return false;
+Registered Shard::Impl::learn(const Registration& reg, bool local_a, LearnedBy by, const RoleCtx& ctx) {
+  if (!plausible(reg)) return Registered::kNonsense;
   for (const bool from_a : {true, false}) {
     const FlowRecord* r = record(table.find(reg.flow(from_a)));
     if (r == nullptr) continue;
     const bool same_side = (r->source != nullptr) == (from_a == local_a);
-    if (r->named.qpn != (from_a ? reg.a : reg.b).qpn || !same_side) return false;
+    if (r->named.qpn != (from_a ? reg.a : reg.b).qpn || !same_side) return Registered::kOtherPartner;
   }
   if (table.size() + 2 > config.limits.max_flows && table.find(reg.flow(true)) == kNoFlow) {
     n.reasons.add(Reason::kFlowLimit);
-    return false;
+    return Registered::kNoRoom;
   }
   const FlowIndex ab = learn_flow(reg, true, local_a, by, ctx);
   const FlowIndex ba = learn_flow(reg, false, !local_a, by, ctx);
@@ -117,7 +117,7 @@ bool Shard::Impl::learn(const Registration& reg, bool local_a, LearnedBy by, con
     new_generation(*r.source, true, gate, ctx);
     touch(r.source->index);
   }
-  return true;
+  return Registered::kYes;
 }
 
 void Shard::Impl::open_started(const Registration& reg, const RoleCtx& ctx) {
@@ -174,8 +174,8 @@ bool Shard::Impl::ended(const Registration& reg, const RoleCtx& ctx) {
 void Shard::Impl::on_register(const RegisterQp& m, const RoleCtx& ctx) {
   const FlowRecord* known = record(table.find(m.reg.flow(true)));
   const uint64_t newest = std::max(unregistered_seq, known == nullptr ? 0 : known->registered_seq);
-  if (m.seq < newest || !legal_path_mtu(m.reg.path_mtu) || !learn(m.reg, false, LearnedBy::kRegistration, ctx))
-    return;
+  if (m.seq < newest || !legal_path_mtu(m.reg.path_mtu)) return;
+  if (learn(m.reg, false, LearnedBy::kRegistration, ctx) != Registered::kYes) return;
   for (const bool from_a : {true, false}) records[table.find(m.reg.flow(from_a))].registered_seq = m.seq;
   correlation.forget(m.reg);
   ctx.out->message(RegisterQpAck{m.reg});
@@ -223,11 +223,13 @@ void Shard::Impl::say(Asked& a, const RoleCtx& ctx) {
   }
 }
 
-bool Shard::register_qp(const Registration& reg, bool local_a, Instant now, Outbox& out) {
+Registered Shard::register_qp(const Registration& reg, bool local_a, Instant now, Outbox& out) {
   const Registration mine = own_end_first(reg, local_a);
   const RoleCtx ctx = impl_->context(now, out);
-  if (!legal_path_mtu(mine.path_mtu) || !unregistered(mine)) return false;
-  if (!impl_->learn(mine, true, LearnedBy::kRegistration, ctx)) return false;
+  if (!legal_path_mtu(mine.path_mtu)) return Registered::kNonsense;
+  if (!unregistered(mine)) return Registered::kEnding;
+  const Registered taken = impl_->learn(mine, true, LearnedBy::kRegistration, ctx);
+  if (taken != Registered::kYes) return taken;
   impl_->correlation.forget(mine);
   for (Impl::Asked& a : impl_->asked) {
     if (!(a.reg == mine)) continue;
@@ -236,10 +238,10 @@ bool Shard::register_qp(const Registration& reg, bool local_a, Instant now, Outb
       a.answered = false;
       impl_->say(a, ctx);
     }
-    return true;
+    return Registered::kYes;
   }
   impl_->ask(mine, false, ctx);
-  return true;
+  return Registered::kYes;
 }
 
 void Shard::unregister_qp(const Registration& reg, bool local_a, Instant now, Outbox& out) {

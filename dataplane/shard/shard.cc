@@ -196,11 +196,20 @@ Instant Shard::Impl::next_wakeup() const {
 Shard::Shard(const ShardConfig& config, PacketPool& pool) : impl_(std::make_unique<Impl>(config, pool)) {}
 Shard::~Shard() = default;
 
+uint64_t Shard::table_bytes(const Limits& l) {
+  constexpr uint64_t kKeys = sizeof(FlowKey) + 8 * sizeof(FlowIndex);  // table, free list, timers
+  // Of the two flows of a pair one has its source here.
+  constexpr uint64_t kFlow = sizeof(FlowRecord) + (sizeof(SourceFlow) + sizeof(DestinationFlow)) / 2 + kKeys;
+  return l.max_flows * kFlow + l.custody_packets * (sizeof(Owned) + sizeof(Passing) / 16) +
+         l.held_packets * (sizeof(Held) + sizeof(Answering) / 16) + l.confirmed_entries * sizeof(Confirmed);
+}
+
 void Shard::run_once(std::span<RxItem> burst, std::span<const Message> messages, Instant now, Outbox& out) {
   impl_->run_once(burst, messages, now, out);
 }
 Instant Shard::next_wakeup() const { return impl_->next_wakeup(); }
 Duration Shard::rtt() const { return impl_->rtt; }
+bool Shard::rtt_measured() const { return impl_->rtt_count > 0; }
 const Counters& Shard::counters() const { return impl_->n; }
 const Latencies& Shard::latencies() const { return impl_->latencies; }
 

@@ -53,6 +53,15 @@ struct GroupView {
   uint64_t admitted_bytes = 0;  ///< since start, repairs included
 };
 
+/// What has become of a registration.
+enum class Registered : uint8_t {
+  kYes,
+  kNoRoom,        ///< the flow table is full
+  kOtherPartner,  ///< one of the QPs is known with another one
+  kEnding,        ///< the pair is being unregistered
+  kNonsense,      ///< no path MTU that there is, a QPN above 24 bits, or both ends the same QP
+};
+
 /// Call contract: `run_once` takes every packet of `burst` (moves them out), reads `messages`, appends to
 /// `out`, which must have been cleared and built for at least burst.size() + messages.size() inputs. `now`
 /// never goes back. Call it again at `next_wakeup()` at the latest; an Instant not after `now` means "at once".
@@ -60,13 +69,15 @@ class Shard {
  public:
   Shard(const ShardConfig& config, PacketPool& pool);
   ~Shard();
+  /// Bytes that a shard with these limits takes at most, packets aside; about.
+  static uint64_t table_bytes(const Limits& limits);
 
   void run_once(std::span<RxItem> burst, std::span<const Message> messages, Instant now, Outbox& out);
   Instant next_wakeup() const;
 
   /// Admin: learn a QP pair. `local_a`: end `a` stands on this proxy's LAN. The peer is told (REGISTER);
-  /// idempotent. False when the flow table is full or the registration contradicts itself.
-  bool register_qp(const Registration& reg, bool local_a, Instant now, Outbox& out);
+  /// idempotent.
+  Registered register_qp(const Registration& reg, bool local_a, Instant now, Outbox& out);
   /// True when REGISTER was answered by the peer and every flow with a starting PSN is active at its source.
   bool registered(const Registration& reg) const;
 
@@ -97,6 +108,8 @@ class Shard {
 
   /// Round trip of the span: windowed minimum of the PROBEs; `initial_rtt` before the first.
   Duration rtt() const;
+  /// rtt() comes from an answered PROBE; until then it is what the timing expects.
+  bool rtt_measured() const;
 
   /// A record of the journal that the last life of this proxy left (H13): if it promised anything, the QP is
   /// failed, both ways, on its next packets. False when the flow table has no room.

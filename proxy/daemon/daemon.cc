@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +15,9 @@
 
 #include "config/net.h"
 #include "config/print.h"
+#include "proxy/daemon/capabilities.h"
 #include "proxy/daemon/log.h"
+#include "proxy/daemon/start_end.h"
 
 namespace matchrdma::daemon {
 namespace {
@@ -66,6 +69,8 @@ Result<std::unique_ptr<Daemon>> Daemon::start(std::shared_ptr<const Config> conf
 }
 
 Result<void> Daemon::make() {
+  if (auto r = raise_capabilities(); !r) return r;
+  ::umask(0077);  // captures hold what users send each other
   auto notify = Notify::from_environment();
   if (!notify) return Error{notify.error()};
   notify_ = std::move(*notify);
@@ -84,9 +89,12 @@ Result<void> Daemon::make() {
     static_cast<void>(!write(fd, &one, sizeof one));
   });
 
-  auto machine = start_machine(*config_);
-  if (!machine) return Error{machine.error()};
-  machine_ = std::move(*machine);
+  {
+    const EndsAtOnce while_starting;
+    auto machine = start_machine(*config_);
+    if (!machine) return Error{machine.error()};
+    machine_ = std::move(*machine);
+  }
   wan_up_.assign(config_->spans.size(), true);
   reports_.resize(machine_->workers.size());
   walks_.resize(machine_->workers.size());
@@ -181,6 +189,15 @@ void Daemon::read_journal() {
     for (DpdkWorker* w : workers_of(p.record.key))
       w->end(p.record.key.port_pair).poison_journaled(p.record, now());
   }
+  if (const uint64_t n = journal_->findings().unreadable; n != 0) {
+    log().error("journal: " + std::to_string(n) +
+                " records are damaged: QPs may hang that were promised what their receivers do not have");
+  }
+  if (!journal_->findings().same_boot && !journal_->findings().promised.empty()) {
+    log().warn(
+        "journal: this machine has started anew since, so the newest half minute may be missing: QPs may hang "
+        "that were promised what their receivers do not have");
+  }
   journal_->forget();
 }
 
@@ -224,7 +241,7 @@ void Daemon::run() {
     const auto launched = machine_->eal->launch(w, [this, w] { machine_->workers[w]->run(stop_); });
     MRDMA_CHECK(launched.ok());
   }
-  notify_.ready("running");
+  notify_.ready(status_text());
   while (running_) loop_once();
   notify_.stopping("stopping");
 }
@@ -269,12 +286,11 @@ void Daemon::on_signal() {
   signalfd_siginfo s{};
   while (read(signals_.get(), &s, sizeof s) == static_cast<ssize_t>(sizeof s)) {
     if (s.ssi_signo == SIGHUP) {
-      const auto r = reload();
-      if (r) {
-        log().info(*r);
-      } else {
-        log().error("reload refused, the running config stays: " + r.error());
-      }
+      timespec t{};
+      clock_gettime(CLOCK_MONOTONIC, &t);
+      notify_.reloading(Duration{int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec});
+      static_cast<void>(reload());  // it tells the log
+      notify_.ready(status_text());
     } else {
       running_ = false;
     }

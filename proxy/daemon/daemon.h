@@ -48,7 +48,10 @@ class Daemon final : public service::DaemonControl {
  private:
   /// What an order has come to, told by the workers.
   struct Answer {
-    bool refused = false, done = false;
+    Registered refused = Registered::kYes;
+    bool done = false;
+    Instant asked;       ///< by whom it is meant for, the newest time
+    bool first = false;  ///< nobody had asked before
   };
 
   Daemon(std::shared_ptr<const Config> config, std::string config_path);
@@ -80,8 +83,14 @@ class Daemon final : public service::DaemonControl {
   service::PeerView peer_view(size_t span) const;
   service::PortView port_view(size_t span, Side side) const;
 
+  // events.cc
+  void tell_news(const service::DaemonView* before, const service::DaemonView& now_seen);
+  void tell_failed_flows();
+  std::string status_text() const;
+
   // orders.cc
   Result<size_t> span_of(const service::PairRequest& pair) const;
+  std::shared_ptr<Answer> answer_to(const std::string& order);
   std::vector<DpdkWorker*> workers_of(const FlowKey& key) const;
   /// One for each span. `also`: names of classes that are transparent beside the silenced ones.
   std::vector<std::shared_ptr<const PolicyTable>> policies(const std::set<std::string>& also = {}) const;
@@ -114,6 +123,8 @@ class Daemon final : public service::DaemonControl {
   Instant flows_at_ = Instant::never();
   Instant next_report_, next_flows_, next_link_poll_;
   std::vector<bool> wan_up_;
+  std::string status_told_;            ///< to the service manager
+  std::set<std::string> failed_told_;  ///< QPs that the log has named and that are failed still
   uint64_t reloads_ = 0, reloads_refused_ = 0;
   int64_t started_unix_s_ = 0;
 

@@ -35,6 +35,7 @@ class DpdkIo {
   }
   /// What other workers have received for this one; Packet::tag tells the port.
   uint32_t handed(std::span<PacketRef> out) { return dispatch_ == nullptr ? 0 : dispatch_->take(worker_, out); }
+  uint64_t dispatch_drops() const { return dispatch_ == nullptr ? 0 : dispatch_->dropped(worker_); }
   /// Returns how many left; the references are gone in any case.
   uint64_t tx(size_t span, Side side, bool control, std::span<PacketRef> packets) {
     uint64_t sent = 0;

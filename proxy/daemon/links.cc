@@ -8,17 +8,25 @@ namespace {
 
 constexpr Duration kPollEvery = Duration::millis(10);
 
+void tell_link(const std::string& where, const io::LinkState& link) {
+  if (link.gone) {
+    log().error("span " + where + " interface was removed: restart the daemon when it is back");
+  } else {
+    log().warn("span " + where + " link " + (link.up ? "up" : "down"));
+  }
+}
+
 }  // namespace
 
 void Daemon::poll_links() {
   next_link_poll_ = now() + kPollEvery;
   for (size_t s = 0; s < machine_->ports.size(); ++s) {
     PortPair& p = machine_->ports[s];
-    p.lan->poll_link();
+    if (const auto lan = p.lan->poll_link()) tell_link(span_names_[s] + ": LAN", *lan);
     const auto news = p.wan->poll_link();
     if (!news || news->up == wan_up_[s]) continue;
     wan_up_[s] = news->up;
-    log().warn("span " + span_names_[s] + ": WAN link " + (news->up ? "up" : "down"));
+    tell_link(span_names_[s] + ": WAN", *news);
     if (!config_->spans[s].lan.link_loss_forwarding) continue;
     if (const auto r = p.lan->set_link(news->up); !r) {
       log().error("span " + span_names_[s] + ": the LAN link cannot follow: " + r.error());

@@ -14,6 +14,28 @@ namespace matchrdma::daemon {
 namespace {
 
 constexpr size_t kOrders = 65536;
+/// Who waits for an order asks again every few milliseconds. An answer that nobody fetched is no answer to who
+/// asks the same later.
+constexpr Duration kForgotten = Duration::seconds(1);
+
+std::string refusal_of(Registered r, uint32_t max_flows) {
+  switch (r) {
+    case Registered::kNoRoom:
+      return "refused: all " + std::to_string(max_flows) +
+             " flow records are in use (limits.max_flows); unregister what has ended";
+    case Registered::kOtherPartner:
+      return "refused: one of the two QPs is known with another partner (`ctl show flows`); unregister that "
+             "pair "
+             "first";
+    case Registered::kEnding:
+      return "refused: the pair is being unregistered; ask again when that has ended";
+    case Registered::kNonsense:
+      return "refused: both ends are the same QP, or the path MTU is none of 256, 512, 1024, 2048 and 4096";
+    case Registered::kYes:
+      break;
+  }
+  return {};
+}
 
 std::string text_of(const char* verb, const Registration& r, size_t span) {
   return std::string(verb) + " " + std::to_string(span) + " " + to_text(r.a.ip) + "/" +
@@ -55,30 +77,40 @@ Result<size_t> Daemon::span_of(const service::PairRequest& pair) const {
   return Error{"there is no span " + pair.span + "; there are: " + names};
 }
 
+std::shared_ptr<Daemon::Answer> Daemon::answer_to(const std::string& order) {
+  const Instant t = now();
+  if (orders_.size() > kOrders)
+    std::erase_if(orders_, [&](const auto& o) { return o.second->asked + kForgotten < t; });
+  auto& a = orders_[order];
+  if (a == nullptr || a->asked + kForgotten < t) {
+    a = std::make_shared<Answer>();
+    a->first = true;
+  } else {
+    a->first = false;
+  }
+  a->asked = t;
+  return a;
+}
+
 Result<service::Progress> Daemon::register_pair(const service::PairRequest& pair) {
   const auto span = span_of(pair);
   if (!span) return Error{span.error()};
   const std::string text = text_of("register", pair.reg, *span);
-  auto& answer = orders_[text];
-  if (answer == nullptr) answer = std::make_shared<Answer>();
-  const std::shared_ptr<Answer> a = answer;
-  if (a->refused) {
+  const std::shared_ptr<Answer> a = answer_to(text);
+  if (a->refused != Registered::kYes) {
     orders_.erase(text);
-    return Error{
-        "refused: the flow table is full, the path MTU is none of 256 to 4096, or one of the QPs is registered "
-        "with another partner; unregister that pair first"};
+    return Error{refusal_of(a->refused, machine_->limits.max_flows)};
   }
   if (a->done) {
     orders_.erase(text);
     return service::Progress{true, "both proxies know the pair"};
   }
-  if (orders_.size() > kOrders) orders_.clear();
   for (DpdkWorker* w : workers_of(pair.reg.flow(true))) {
     w->mailbox().post([this, w, s = *span, reg = pair.reg, a] {
-      const bool taken = w->end(s).register_qp(reg, now());
-      const bool done = taken && w->end(s).shard().registered(reg);
+      const Registered taken = w->end(s).register_qp(reg, now());
+      const bool done = taken == Registered::kYes && w->end(s).shard().registered(reg);
       mailbox_.post([a, taken, done] {
-        a->refused = a->refused || !taken;
+        if (taken != Registered::kYes) a->refused = taken;
         a->done = a->done || done;
       });
     });
@@ -91,22 +123,20 @@ Result<service::Progress> Daemon::unregister_pair(const service::PairRequest& pa
   const auto span = span_of(pair);
   if (!span) return Error{span.error()};
   const std::string text = text_of("unregister", pair.reg, *span);
-  const bool first = !orders_.contains(text);
-  auto& answer = orders_[text];
-  if (first) answer = std::make_shared<Answer>();
-  const std::shared_ptr<Answer> a = answer;
+  const std::shared_ptr<Answer> a = answer_to(text);
   if (a->done) {
     orders_.erase(text);
     return service::Progress{true, "both proxies have destroyed what they owned of it"};
   }
   for (DpdkWorker* w : workers_of(pair.reg.flow(true))) {
-    w->mailbox().post([this, w, s = *span, reg = pair.reg, a, first] {
+    w->mailbox().post([this, w, s = *span, reg = pair.reg, a, first = a->first] {
       if (first) w->end(s).unregister_qp(reg, now());
       const bool done = w->end(s).shard().unregistered(reg);
       mailbox_.post([a, done] { a->done = done; });
     });
   }
-  return service::Progress{false, "waiting for the peer"};
+  return service::Progress{
+      false, links_[*span]->up() ? "waiting for the peer" : "waiting for a session with the peer"};
 }
 
 std::vector<std::shared_ptr<const PolicyTable>> Daemon::policies(const std::set<std::string>& also) const {
@@ -131,6 +161,17 @@ Result<std::string> Daemon::set_mode(const service::ModeRequest& request) {
     if (request.mode == service::Mode::kConfigured) {
       return Error{"a flow is given back by `ctl reload`, or by the mode of its class"};
     }
+    const auto same = [&](const service::FlowRow& r) {
+      FlowKey k = r.flow.key;
+      k.port_pair = key->port_pair;
+      return k == *key;
+    };
+    if (std::none_of(flows_->flows.begin(), flows_->flows.end(), same)) {
+      return Error{"no flow to QP " + std::to_string(key->dst_qpn.v) + " of " + to_text(key->dst) + " from " +
+                   to_text(key->src) + " is known here; `ctl show flows` lists them, new ones after 2 s"};
+    }
+    log().info("mode: the flow to QP " + std::to_string(key->dst_qpn.v) + " of " + to_text(key->dst) +
+               " becomes transparent when all it owns is confirmed");
     for (DpdkWorker* w : workers_of(*key)) {
       for (size_t s = 0; s < span_names_.size(); ++s) {
         FlowKey k = *key;
@@ -148,6 +189,10 @@ Result<std::string> Daemon::set_mode(const service::ModeRequest& request) {
     for (const ClassConfig& c : config_->classes) names += (names.empty() ? "" : ", ") + c.name;
     return Error{"there is no class " + name + "; there are: " + (names.empty() ? "none" : names)};
   }
+  log().info("mode: class " + name + ": " +
+             (request.mode == service::Mode::kConfigured ? "as configured"
+              : request.mode == service::Mode::kDrain    ? "flows of now drain"
+                                                         : "transparent"));
   if (request.mode == service::Mode::kConfigured) {
     silenced_.erase(name);
     spread_policy();
@@ -188,6 +233,7 @@ Result<std::string> Daemon::reload() {
   const ConfigResult next = load_config(config_path_);
   const auto refuse = [&](const std::string& why) {
     ++reloads_refused_;
+    log().error("reload refused, the running config stays: " + why);
     return Error{why};
   };
   if (!next.ok()) return refuse(complaints(next));
@@ -197,14 +243,17 @@ Result<std::string> Daemon::reload() {
     for (const std::string& k : frozen) keys += (keys.empty() ? "" : ", ") + k;
     return refuse(config_path_ + ": only a restart can change " + keys + "; nothing was applied");
   }
+  for (size_t s = 0; s < links_.size(); ++s) {
+    if (const auto r = links_[s]->check_keys(next.config->spans[s].peer); !r)
+      return refuse(config_path_ + ": span " + span_names_[s] + ": " + r.error() + "; nothing was applied");
+  }
   // Anew in any case: the file may have been rotated away.
   if (const auto r = start_log(next.config->log, next.config->name); !r) return refuse(r.error());
   config_ = next.config;
   config_text_ = print_config(*config_);
   for (size_t s = 0; s < links_.size(); ++s) {
-    if (const auto r = links_[s]->set_keys(config_->spans[s].peer, now()); !r) {
-      log().error("span " + span_names_[s] + ": " + r.error());
-    }
+    const auto set = links_[s]->set_keys(config_->spans[s].peer, now());
+    MRDMA_CHECK(set.ok());  // they were checked
   }
   if (draining_) {
     draining_ = false;
@@ -218,6 +267,7 @@ Result<std::string> Daemon::reload() {
   });
   ++reloads_;
   publish();
+  log().info("config " + config_path_ + " is applied");
   return "config " + config_path_ + " is applied";
 }
 
@@ -231,6 +281,7 @@ Result<std::string> Daemon::capture_start(const service::CaptureRequest& request
   auto run = CaptureRun::start(request, config_->capture_folder, span_names_, now(), epoch);
   if (!run) return Error{run.error()};
   capture_ = std::move(*run);
+  log().info("capture to " + capture_->status().file + " begins; it " + capture_->status().text);
   each_end([tap = capture_->tap()](SpanEnd& e, size_t s, Instant) { e.set_capture(SpanCapture(tap, s)); });
   return "capturing to " + capture_->status().file + "; it " + capture_->status().text;
 }

@@ -28,7 +28,7 @@ std::vector<Psk> key_ring(const PeerConfig& peer) {
 }
 
 PeerLink::PeerLink(const std::string& span, const Offer& offer, Instant now, Hooks hooks)
-    : span_(span), session_(offer, entropy_, now), hooks_(std::move(hooks)) {}
+    : span_(span), session_(offer, entropy_, now, {.keep_alive = kKeepAlive}), hooks_(std::move(hooks)) {}
 
 Result<void> PeerLink::set_keys(const PeerConfig& peer, Instant now) {
   auto r = session_.set_keys(key_ring(peer), now);

@@ -29,6 +29,8 @@ class PeerLink {
   PeerLink(const std::string& span, const Offer& offer, Instant now, Hooks hooks);
 
   Result<void> set_keys(const PeerConfig& peer, Instant now);
+  /// Whether set_keys() would take them.
+  Result<void> check_keys(const PeerConfig& peer) const { return session_.check_keys(key_ring(peer)); }
   void hello(Bytes datagram, Instant now);
   void poll(Instant now);
   Instant next_wakeup() const { return session_.next_wakeup(); }
@@ -37,6 +39,8 @@ class PeerLink {
   bool up() const { return session_.session().seal.has_value(); }
   /// The peer has confirmed the session within the last keep-alives. A dead peer leaves its keys behind.
   bool alive(Instant now) const { return up() && !heard_.is_never() && heard_ + kSilence > now; }
+  /// The newest confirmation.
+  Instant heard() const { return heard_; }
   const PeerSession& session() const { return session_; }
   uint64_t sessions() const { return sessions_; }
   uint64_t restarts() const { return restarts_; }
@@ -44,7 +48,8 @@ class PeerLink {
   uint8_t peer_version() const { return peer_version_; }
 
  private:
-  static constexpr Duration kSilence = Duration::millis(3500);  ///< three keep-alives of a second may be lost
+  static constexpr Duration kKeepAlive = Duration::millis(200);
+  static constexpr Duration kSilence = kKeepAlive * 7 / 2;  ///< three keep-alives may be lost
   void act(PeerOutput& out);
 
   std::string span_;

@@ -35,7 +35,7 @@ void report_end(const SpanEnd& end, const std::string& span, WorkerReport& out) 
   SpanReport r;
   r.channel = end.channel().counters();
   r.end = end.counters();
-  r.rtt = s.rtt();
+  if (s.rtt_measured()) r.rtt = s.rtt();
   r.last_heard = end.last_heard();
   r.wants_new_session = end.channel().wants_new_session();
   r.path = end.path();

@@ -10,7 +10,7 @@ namespace matchrdma::daemon {
 struct SpanReport {
   ChannelCounters channel;
   SpanEndCounters end;
-  Duration rtt;
+  Duration rtt;  ///< 0: not measured
   Instant last_heard = Instant::never();
   bool wants_new_session = false;
   std::optional<ControlPath> path;
@@ -43,6 +43,8 @@ WorkerReport report(Worker<Io>& w, const std::vector<std::string>& spans, Instan
   r.view.tx_packets = n.tx_packets;
   r.view.tx_bytes = n.tx_bytes;
   r.view.tx_drops = n.tx_drops;
+  r.view.handed_over = n.handed;
+  r.view.dispatch_drops = w.dispatch_drops();
   for (size_t s = 0; s < w.ends(); ++s) report_end(w.end(s), spans[s], r);
   return r;
 }

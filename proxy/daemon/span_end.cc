@@ -11,6 +11,8 @@ namespace {
 constexpr size_t kBurst = 128;     // packets of one run, of both sides
 constexpr size_t kMessages = 512;  // a run is due when more wait
 constexpr size_t kInputs = kBurst + 2 * kMessages;
+/// A shard without flows asks nothing: somebody must, so that operators see how far the peer is.
+constexpr Duration kProbeEvery = Duration::seconds(1);
 
 // IEEE 802.1D 7.12.6: bridges do not forward these group addresses (LACP, STP, LLDP, 802.1X).
 bool is_l2_control(Bytes frame) {
@@ -59,7 +61,6 @@ bool SpanEnd::from_wan(PacketRef p, Instant now) {
     case ControlVerdict::Kind::kOurs:
       break;
   }
-  ++n_.control_in;
   return control(v.payload, now);
 }
 
@@ -89,6 +90,14 @@ void SpanEnd::run(Instant now) {
   emit(now);
   NeighbourFrame f;
   while (next_question() <= now && neighbour_.due(now, f)) neighbour_frame(f);
+  if (next_probe() > now) return;
+  probe_at_ = now + kProbeEvery;
+  channel_.send(Probe{now}, *this);
+  channel_.flush(*this);
+}
+
+Instant SpanEnd::next_probe() const {
+  return channel_.up() && config_.worker == 0 ? probe_at_ : Instant::never();
 }
 
 // One worker asks for all of them.
@@ -96,7 +105,9 @@ Instant SpanEnd::next_question() const {
   return config_.worker == 0 ? neighbour_.next_wakeup() : Instant::never();
 }
 
-Instant SpanEnd::next_wakeup() const { return earlier(shard_.next_wakeup(), next_question()); }
+Instant SpanEnd::next_wakeup() const {
+  return earlier(earlier(shard_.next_wakeup(), next_question()), next_probe());
+}
 
 void SpanEnd::emit(Instant now) {
   if (hooks_.journal) {
@@ -126,7 +137,6 @@ void SpanEnd::datagram_out(Queue queue, Bytes udp_payload) {
     ++n_.no_buffer;
     return;
   }
-  ++n_.control_out;
   (queue == Queue::kControl ? wan_.control : wan_.bulk).push_back(std::move(p));
 }
 
@@ -167,11 +177,11 @@ void SpanEnd::poison_journaled(const JournalRecord& r, Instant now) {
   emit(now);
 }
 
-bool SpanEnd::register_qp(const Registration& r, Instant now) {
+Registered SpanEnd::register_qp(const Registration& r, Instant now) {
   out_.clear();
-  const bool ok = shard_.register_qp(r, true, now, out_);
+  const Registered taken = shard_.register_qp(r, true, now, out_);
   emit(now);
-  return ok;
+  return taken;
 }
 
 void SpanEnd::unregister_qp(const Registration& r, Instant now) {

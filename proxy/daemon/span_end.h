@@ -31,7 +31,6 @@ struct SpanEndHooks {
 };
 
 struct SpanEndCounters {
-  uint64_t control_in = 0, control_out = 0;
   uint64_t no_path = 0;    ///< datagrams given up: the peer's MAC is not known yet
   uint64_t broken = 0;     ///< to our control address, but not from the peer or cut
   uint64_t no_buffer = 0;  ///< datagrams given up: the pool is empty
@@ -71,7 +70,7 @@ class SpanEnd : private DatagramSink {
   void set_policy(std::shared_ptr<const PolicyTable> policy, Instant now);
   void set_tuning(const Timing& timing, const Tuning& tuning, Instant now);
   void poison_journaled(const JournalRecord& r, Instant now);
-  bool register_qp(const Registration& r, Instant now);
+  Registered register_qp(const Registration& r, Instant now);
   void unregister_qp(const Registration& r, Instant now);
   void drain(bool on, Instant now);
   bool drain_flow(const FlowKey& key, Instant now);
@@ -97,6 +96,7 @@ class SpanEnd : private DatagramSink {
   bool take(Side side, PacketRef p);
   bool control(Bytes payload, Instant now);
   Instant next_question() const;
+  Instant next_probe() const;
   void neighbour_frame(const NeighbourFrame& f);
   void emit(Instant now);
 
@@ -115,6 +115,7 @@ class SpanEnd : private DatagramSink {
   std::optional<SpanCapture> capture_;
   SpanEndCounters n_;
   Instant last_heard_ = Instant::never();
+  Instant probe_at_;
 };
 
 }  // namespace matchrdma::daemon

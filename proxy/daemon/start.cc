@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/daemon/memory_room.h"
+
 namespace matchrdma::daemon {
 namespace {
 
@@ -59,6 +61,20 @@ Result<Plans> plan(const Config& c) {
   return p;
 }
 
+// Ordinary memory is promised before it is there: the kernel would kill us in the middle of traffic.
+Result<void> fits_machine(const Config& c) {
+  const auto room = memory_room();
+  const uint64_t shards = c.workers.cores.size() * c.spans.size();
+  const uint64_t tables = Shard::table_bytes(c.limits) * shards;
+  const uint64_t packets = c.memory.huge() ? 0 : c.memory.bytes();
+  if (!room || packets + tables <= *room) return {};
+  std::string text = "memory: this machine has " + mib(*room) + " to give, and the config wants ";
+  if (packets != 0) text += mib(packets) + " for packets (memory) and ";
+  return Error{text + mib(tables) + " for the tables of " + std::to_string(c.limits.max_flows) + " flows and " +
+               std::to_string(c.limits.custody_packets) + " packets, " + std::to_string(shards) +
+               " times: once for each worker and span (limits); write less"};
+}
+
 // What the core may keep must never take what the ports need to receive: an ACK that finds no buffer releases
 // nothing. So the limits in packets are made to fit what is left of the pool.
 Result<void> fit_limits(const Config& c, const Plans& plans, Machine& m, io::PoolNeeds& needs) {
@@ -82,6 +98,18 @@ Result<void> fit_limits(const Config& c, const Plans& plans, Machine& m, io::Poo
     m.limits.custody_packets = static_cast<uint32_t>(uint64_t{room_for} * c.limits.custody_packets / wanted);
     m.limits.held_packets = room_for - m.limits.custody_packets;
   }
+  // A limit in bytes beyond what the pool holds would never be met: nobody would be slowed down before it is
+  // empty.
+  const uint64_t most = uint64_t{m.limits.custody_packets} * plans.room;
+  if (m.limits.custody_hard_bytes > most) {
+    const auto scaled = [&](uint64_t of_hard) {
+      return static_cast<uint64_t>(static_cast<double>(most) * static_cast<double>(of_hard) /
+                                   static_cast<double>(c.limits.custody_hard_bytes));
+    };
+    m.limits.custody_soft_bytes = scaled(c.limits.custody_soft_bytes);
+    m.limits.custody_hard_bytes = most;
+  }
+  m.limits.reorder_memory = std::min(m.limits.reorder_memory, uint64_t{m.limits.held_packets} * plans.room);
   needs.kept =
       static_cast<uint32_t>(std::min<uint64_t>(wanted, room_for)) * static_cast<uint32_t>(c.spans.size());
   return {};
@@ -165,6 +193,7 @@ Result<std::unique_ptr<Machine>> start_machine(const Config& config) {
   auto m = std::make_unique<Machine>();
   auto plans = plan(config);
   if (!plans) return Error{plans.error()};
+  if (auto r = fits_machine(config); !r) return Error{r.error()};
   auto eal = io::Eal::start(eal_options(config));
   if (!eal) return Error{eal.error()};
   m->eal = std::move(*eal);

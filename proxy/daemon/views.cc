@@ -39,6 +39,7 @@ void Daemon::take_flows(uint16_t worker, const std::shared_ptr<const FlowWalk>& 
   }
   flows_ = std::move(list);
   flows_at_ = now();
+  tell_failed_flows();
 }
 
 void Daemon::take_report(WorkerReport r) {
@@ -67,13 +68,17 @@ service::PeerView Daemon::peer_view(size_t s) const {
   service::PeerView v;
   v.span = span_names_[s];
   v.address = to_text(config_->spans[s].peer.address);
-  Instant heard = Instant::never();
+  Instant heard = l.heard();
   bool path = false;
   for (const WorkerReport& r : reports_) {
     if (s >= r.spans.size()) continue;
     const SpanReport& span = r.spans[s];
     v.channel.add(span.channel);
-    if (v.rtt.ns == 0 || span.rtt.ns < v.rtt.ns) v.rtt = span.rtt;
+    v.no_path += span.end.no_path;
+    v.no_buffer += span.end.no_buffer;
+    v.strange += span.end.broken;
+    v.l2_dropped += span.end.l2_dropped;
+    if (span.rtt.ns != 0 && (v.rtt.ns == 0 || span.rtt.ns < v.rtt.ns)) v.rtt = span.rtt;
     if (!span.last_heard.is_never()) heard = heard.is_never() ? span.last_heard : later(heard, span.last_heard);
     path = path || span.path.has_value();
   }
@@ -114,6 +119,7 @@ service::PortView Daemon::port_view(size_t s, Side side) const {
   v.mtu = p.mtu();
   const io::LinkState link = p.link();
   v.link_up = link.up;
+  v.removed = link.gone;
   v.speed_bps = uint64_t{link.mbps} * 1'000'000;
   v.queues = p.abilities().rx_queues;
   v.dispatch = machine_->workers.size() == 1   ? service::Dispatch::kSingle
@@ -132,7 +138,9 @@ service::PortView Daemon::port_view(size_t s, Side side) const {
     const io::QueueStats& q = p.queue_stats(w);
     v.rx_errors += q.rx_chained + q.rx_cut_off;
     v.rx_no_buffer += q.rx_no_copy;
-    v.tx_errors += q.tx_full + q.tx_link_down + q.tx_too_long;
+    v.tx_full += q.tx_full;
+    v.tx_link_down += q.tx_link_down;
+    v.tx_too_long += q.tx_too_long;
   }
   return v;
 }
@@ -143,7 +151,9 @@ std::vector<service::Condition> Daemon::conditions(const service::DaemonView& v)
     for (const service::PortView& port : v.ports) {
       if (port.span != peer.span) continue;
       out.push_back({port.span + (port.side == Side::kLan ? " LAN port" : " WAN port"), port.link_up,
-                     port.link_up ? "link up" : "link down: check the cable, or the interface"});
+                     port.removed   ? "its interface was removed: restart the daemon when it is back"
+                     : port.link_up ? "link up"
+                                    : "link down: check the cable, or the interface"});
     }
     const bool up = peer.session == service::SessionState::kUp;
     out.push_back({peer.span + " peer", up, up ? "session up" : peer.trouble});
@@ -182,7 +192,10 @@ void Daemon::publish() {
   v->flows = flows_;
   if (flows_at_ != Instant::never()) v->flows_age = now() - flows_at_;
   v->config_text = config_text_;
-  board_.publish(std::move(v));
+  const service::ViewPtr before = board_.view();
+  const service::ViewPtr seen = std::move(v);
+  board_.publish(seen);
+  tell_news(before.get(), *seen);
 }
 
 }  // namespace matchrdma::daemon

@@ -14,12 +14,14 @@ namespace matchrdma::daemon {
 struct WorkerCounters {
   uint64_t busy_ns = 0, idle_ns = 0;
   uint64_t loops = 0, bursts = 0;
+  uint64_t handed = 0;  ///< received by other workers for this one
   uint64_t rx_packets = 0, rx_bytes = 0, tx_packets = 0, tx_bytes = 0, tx_drops = 0;
 };
 
 /// What the loop needs of packet memory, ports and sleep; one type per kind, so that nothing is called
 /// indirectly (law 3). `Io::rx(span, side, out)` and `Io::tx(span, side, control, packets)` as Port's bursts;
-/// `handed(out)`: what other workers received for this one; `now()`; `rest(deadline)` sleeps or returns at
+/// `handed(out)`: what other workers received for this one; `dispatch_drops()`: what was lost on the way to
+/// them; `now()`; `rest(deadline)` sleeps or returns at
 /// once; `worked()` is told after a round that found work.
 template <class Io>
 class Worker {
@@ -32,6 +34,7 @@ class Worker {
   Mailbox& mailbox() { return mailbox_; }
   uint16_t index() const { return index_; }
   const WorkerCounters& counters() const { return n_; }
+  uint64_t dispatch_drops() const { return io_.dispatch_drops(); }
 
   void run(const std::atomic<bool>& stop) {
     Instant before = io_.now();
@@ -57,6 +60,7 @@ class Worker {
     ++n_.loops;
     bool worked = mailbox_.drain();
     const uint32_t handed = io_.handed(rx_);
+    n_.handed += handed;
     for (uint32_t i = 0; i < handed; ++i) {
       const size_t s = rx_[i]->tag / 2;
       const Side side = rx_[i]->tag % 2 == 0 ? Side::kLan : Side::kWan;  // before the packet is given away

@@ -21,6 +21,7 @@ struct MemoryIo {
     return take(side == Side::kLan ? lan_in : wan_in, out);
   }
   uint32_t handed(std::span<PacketRef> out) { return take(handed_in, out); }
+  uint64_t dispatch_drops() const { return 0; }
   uint64_t tx(size_t, Side side, bool, std::span<PacketRef> packets) {
     for (PacketRef& p : packets) {
       if (side == Side::kLan) {
@@ -187,7 +188,7 @@ TEST_F(DaemonPair, NothingOfTheSubchannelLeaksToTheHosts) {
 
 TEST_F(DaemonPair, AcknowledgesFromCustodyWhatItHasWrittenToTheJournal) {
   run(Duration::millis(200));
-  ASSERT_TRUE(a.worker.end(0).register_qp(pair(), clock));
+  ASSERT_EQ(a.worker.end(0).register_qp(pair(), clock), Registered::kYes);
   run(Duration::millis(50));
   request(100);
   run(Duration::millis(1));
@@ -205,7 +206,7 @@ TEST_F(DaemonPair, AcknowledgesFromCustodyWhatItHasWrittenToTheJournal) {
 // Behind what is forwarded to the same host: an ACK in a faster queue would overtake READ responses (C3).
 TEST_F(DaemonPair, AcknowledgementsStayInTheOrderOfWhatTheyAcknowledge) {
   run(Duration::millis(200));
-  ASSERT_TRUE(a.worker.end(0).register_qp(pair(), clock));
+  ASSERT_EQ(a.worker.end(0).register_qp(pair(), clock), Registered::kYes);
   run(Duration::millis(50));
   request(100);
   SpanEnd& end = a.worker.end(0);
@@ -290,7 +291,7 @@ std::vector<std::string> comments(CaptureTap& tap, Side side) {
 
 TEST_F(DaemonPair, CaptureOfAFlowHoldsBothWaysAndBothPorts) {
   run(Duration::millis(200));
-  ASSERT_TRUE(a.worker.end(0).register_qp(pair(), clock));
+  ASSERT_EQ(a.worker.end(0).register_qp(pair(), clock), Registered::kYes);
   run(Duration::millis(50));
   service::CaptureRequest what;
   what.flows = {pair().flow(true)};
@@ -318,7 +319,7 @@ TEST_F(DaemonPair, CaptureOfAFlowHoldsBothWaysAndBothPorts) {
 
 TEST_F(DaemonPair, CaptureOfAReasonHoldsThePacketsThatMetIt) {
   run(Duration::millis(200));
-  ASSERT_TRUE(a.worker.end(0).register_qp(pair(), clock));
+  ASSERT_EQ(a.worker.end(0).register_qp(pair(), clock), Registered::kYes);
   run(Duration::millis(50));
   service::CaptureRequest what;
   what.reasons = {Reason::kIcrcLan, Reason::kNotIp};

@@ -76,6 +76,18 @@ def links(span, a, b):
     check(b.receive(10) == f, "none of them comes late")
 
 
+def removed(span):
+    """Another interface of the same name is not the one that was opened: its packets would be lost in silence."""
+    ip("link", "del", "a1")
+    wait_for(lambda: not span.stats()["port_a"]["link_up"], "port a is gone")
+    ip("link", "add", "a0", "mtu", str(MTU), "type", "veth", "peer", "name", "a1", "mtu", str(MTU))
+    ip("link", "set", "a0", "up")
+    ip("link", "set", "a1", "up")
+    wait_for(lambda: carrier("a0") and carrier("a1"), "the new a1 is up")
+    time.sleep(0.1)
+    check(not span.stats()["port_a"]["link_up"], "a port whose interface was removed stays down")
+
+
 def own_host(span):
     """What this host itself sends out of the port's interface is none of the span's business."""
     before = span.stats()["a_to_b"]["frames_in"]
@@ -107,6 +119,7 @@ def main():
     tags_survive_any_moment(a, b)
     own_host(span)
     links(span, a, b)
+    removed(span)
     figures = span.end()
     drops = {k: v for side in "ab" for k, v in figures[f"port_{side}"].items() if k.startswith(("rx_", "tx_")) and v}
     check(drops == {"tx_link_down": drops.get("tx_link_down")}, f"no other drops: {drops}")

@@ -138,7 +138,8 @@ void World::connect() {
 bool World::handshakes() {
   if (o_.transparent) return true;
   for (const PairOptions& p : o_.pairs) {
-    if (p.join == Join::kFresh && !pa_.shard.register_qp(registration(p), true, proxy_now(), pa_.out))
+    if (p.join == Join::kFresh &&
+        pa_.shard.register_qp(registration(p), true, proxy_now(), pa_.out) != Registered::kYes)
       return false;
   }
   emit(pa_, true);

@@ -67,7 +67,7 @@ Registration PairRig::registration(const Ends& e) const {
 }
 
 bool PairRig::register_at_a(const Registration& r) {
-  const bool ok = a.shard.register_qp(r, true, now_, a.out);
+  const bool ok = a.shard.register_qp(r, true, now_, a.out) == Registered::kYes;
   collect(a);
   return ok;
 }
