@@ -131,6 +131,9 @@ void Shard::Impl::run_flow_timers(const RoleCtx& ctx) {
 
 void Shard::Impl::expire(FlowIndex i, const RoleCtx& ctx) {
   SourceFlow& f = *records[i].source;
+  // Failed from the journal, and nothing ever came that could have been answered.
+  if (f.state == FlowState::kPoisoned && !f.fault_told && records[i].by == LearnedBy::kJournal)
+    ++n.idle_fault_events;
   if (f.state != FlowState::kPoisoned) {
     forget_base(f, gate, ctx);
   } else if (records[i].by == LearnedBy::kRegistration) {

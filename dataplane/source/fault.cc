@@ -48,7 +48,7 @@ void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
   f.fire(FlowEvent::kFault);
   if (outstanding) {
     give_fault_nak(f, ctx);
-  } else {
+  } else if (known) {
     ++ctx.n->idle_fault_events;
   }
 }

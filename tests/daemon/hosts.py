@@ -26,10 +26,16 @@ class Pair:
         """Of the requests from a to b, as `ctl` writes it."""
         return f"{self.address('A')},{self.address('B')},{self.b[0]}"
 
+    def ends(self):
+        return ("--local", f"{self.address('A')},{self.a[0]},{self.a[1]}", "--remote",
+                f"{self.address('B')},{self.b[0]},{self.b[1]}")
+
     def register(self, daemon):
-        daemon.ctl("register", "--local", f"{self.address('A')},{self.a[0]},{self.a[1]}", "--remote",
-                   f"{self.address('B')},{self.b[0]},{self.b[1]}", "--mtu", str(PATH_MTU), "--completion",
-                   COMPLETION[self.kind], "--wait", "20s")
+        daemon.ctl("register", *self.ends(), "--mtu", str(PATH_MTU), "--completion", COMPLETION[self.kind], "--wait",
+                   "20s")
+
+    def unregister(self, daemon):
+        return daemon.ctl("unregister", *self.ends(), "--wait", "20s")
 
 
 class Hosts:

@@ -141,6 +141,37 @@ class Operate(Case):
         self.await_custody()
         self.assert_unnoticed(self.traffic.end())
 
+    def test_another_secret_under_the_same_number_is_refused(self):
+        """It could not take effect: the session would go on under the old one, and end with the next start."""
+        running, (applied, refused) = self.a.show("config")["config"], self.reloads()
+        key = os.path.join(self.bed.folder, "key1")
+        with open(key, encoding="ascii") as f:
+            secret = f.read()
+        self.bed.make_key(1)
+        self.a.write_config(change=lambda text: text.replace("ack_every: 64", "ack_every: 8"))
+        said = self.a.refused("reload")
+        with open(key, "w", encoding="ascii") as f:
+            f.write(secret)
+        self.assertIn("key id 1 is loaded with another secret: give a new secret a new id; nothing was applied", said)
+        await_(lambda: self.reloads() == (applied, refused + 1), "one refusal")
+        self.assertEqual(self.a.show("config")["config"], running)
+        self.assertIn("reload refused", self.a.process.said())
+
+    def test_unregister(self):
+        """Both proxies forget the pair. Asked for again, there is nothing to do, and that is said too."""
+        pair = self.pairs[0]
+        for _ in range(2):
+            self.assertIn("both proxies have destroyed", pair.unregister(self.a))
+        for daemon in self.both:
+            await_(lambda d=daemon: not d.flows(src_qpn=pair.a[0]), "the flow is gone")
+        # What was told once is no answer to the same question later.
+        pair.register(self.a)
+        await_(lambda: self.b.flows(src_qpn=pair.a[0]), "the pair is known at the peer again")
+
+    def test_flow_that_nobody_knows(self):
+        said = self.a.refused("mode", "drain", "--flow", "10.1.1.1,10.2.1.1,77")
+        self.assertIn("no flow to QP 77 of 10.2.1.1 from 10.1.1.1 is known here", said)
+
     def test_modes_of_a_class(self):
         self.transfer()
         for daemon in self.both:

@@ -54,6 +54,21 @@ class Peer(Case):
                                 "release at both ends", ends=("tapA", "wanB"))
         self.assertEqual(self.bed.a.peer()["peer_version"], 2)
 
+    def test_cut_that_no_traffic_shows(self):
+        """How far the peer is, and that it is not there any more, is known without any flow."""
+        self.bed.start(1000)
+        for daemon in self.bed.both:
+            await_(lambda d=daemon: (d.peer()["rtt_ns"] or 0) >= 10_000_000, "the round trip of 2 x 5 ms")
+            self.assertEqual(daemon.flows(), [])
+        self.bed.span.cut()
+        for daemon in self.bed.both:
+            await_(lambda d=daemon: d.peer()["session"] != "up", "the silence")
+            await_(lambda d=daemon: "the peer has fallen silent" in d.process.said(), "the silence in the log")
+        self.bed.span.restore()
+        self.bed.await_sessions()
+        for daemon in self.bed.both:
+            await_(lambda d=daemon: d.process.said().count("the peer is there") == 2, "its return in the log")
+
     def test_nobody(self):
         """Not even a next hop."""
         self.bed.start_span()

@@ -50,6 +50,24 @@ class Restart(Case):
         self.bed.a.await_more("pseudo_acks", self.bed.a.count("pseudo_acks") + 50)
         self.assert_right(hosts.end())
 
+    def test_proxy_killed_that_is_source_and_destination(self):
+        """What B had promised is gone, so those queue pairs fail, and A learns it: their other end fails too, instead
+        of being promised what nobody will take."""
+        self.bed.start(KM)
+        pairs = [Pair(1), Pair(2)]
+        for p in pairs:
+            p.register(self.bed.a)
+        hosts = self.hosts(pairs, "--early", "--both", "--work", "send,write", *PATIENT, "--depth", "8")
+        self.bed.b.await_more("pseudo_acks", 50)
+        await_(lambda: self.bed.b.metrics()["matchrdma_custody_bytes"] > 0 and self.owns(), "custody at both")
+        self.bed.span.cut()
+        self.bed.b.process.kill()
+        self.bed.span.restore()
+        self.bed.b.start()
+        self.assert_right(hosts.result(), failed=sorted([p.a[0] for p in pairs] + [p.b[0] for p in pairs]))
+        await_(lambda: "is failed: its requests are answered with a fatal NAK" in self.bed.a.process.said(),
+               "the failed queue pairs in A's log")
+
     def test_source_killed(self):
         """Its custody is gone. Who was promised more than the receiver has is told so at once, nobody else."""
         self.bed.start(KM)

@@ -93,6 +93,12 @@ class Start(Case):
         said = self.third(lambda text: self.own(text).replace("no-huge: 256MiB", "hugepages: 256MiB"))
         self.assertIn("there are not enough free hugepages for 256 MiB: reserve 128 pages of 2 MiB", said)
 
+    def test_memory_that_the_machine_has_not(self):
+        for memory, limits in (("no-huge: 1024GiB", "max_flows: 256"), ("no-huge: 256MiB", "max_flows: 100000000")):
+            said = self.third(lambda text, m=memory, l=limits: self.own(text).replace(
+                "no-huge: 256MiB", m).replace("max_flows: 256", l))
+            self.assertRegex(said, r"memory: this machine has \d+ MiB to give, and the config wants|limits.max_flows")
+
     def test_key_of_somebody_else(self):
         os.chmod(self.bed.folder, 0o755)
         said = self.third(self.own, user=NOBODY, group=NOBODY, extra_groups=[])

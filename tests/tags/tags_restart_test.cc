@@ -308,6 +308,18 @@ TEST(Tags, H13_NothingPromisedNothingFails) {
   EXPECT_TRUE(rig.a.lan.empty());
 }
 
+TEST(Tags, H13_WhoCouldNotBeToldIsAnEvent) {
+  for (const bool speaks : {true, false}) {
+    FourOwned rig;
+    rig.restart(rig.a);
+    rig.read_journal(rig.a);
+    if (speaks) rig.from_a(write_only(104));
+    EXPECT_EQ(rig.a.shard.counters().idle_fault_events, 0u);  // it may speak yet
+    rig.run(Duration::seconds(61));
+    EXPECT_EQ(rig.a.shard.counters().idle_fault_events, speaks ? 0u : 1u);
+  }
+}
+
 TEST(Tags, H13_FailedQpIsForgottenWhenItsSenderHasStopped) {
   FourOwned rig;
   rig.restart(rig.a);
