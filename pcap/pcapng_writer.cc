@@ -1,5 +1,7 @@
 #include "pcap/pcapng_writer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -16,6 +18,7 @@ constexpr uint32_t kByteOrderMagic = 0x1a2b3c4d;
 constexpr uint16_t kOptEnd = 0, kOptComment = 1, kIfName = 2, kIfTsresol = 9;
 constexpr uint8_t kNanoseconds = 9;
 constexpr size_t kLongestText = 1024;
+constexpr size_t kWriteAtOnce = 64 << 10;
 
 void put16(std::vector<uint8_t>& b, uint16_t v) {
   b.push_back(static_cast<uint8_t>(v));
@@ -49,6 +52,7 @@ Result<PcapngWriter> PcapngWriter::open(const std::string& path, std::span<const
     return Error{path + ": cannot be created: " + std::strerror(errno) +
                  "; choose a name that is not used yet, in a folder that may be written"};
   }
+  std::setvbuf(f, nullptr, _IONBF, 0);  // blocks are gathered here, so that none is written in part
   PcapngWriter w(path, f, interfaces.size());
   put32(w.body_, kByteOrderMagic);
   put16(w.body_, 1);  // version 1.0
@@ -74,21 +78,28 @@ Result<void> PcapngWriter::failed(const std::string& what) {
 }
 
 Result<void> PcapngWriter::put_block(uint32_t type) {
-  std::vector<uint8_t> frame;
   const auto length = static_cast<uint32_t>(body_.size() + 12);
-  put32(frame, type);
-  put32(frame, length);
-  std::vector<uint8_t> end;
-  put32(end, length);
-  for (const auto* part : {&frame, &body_, &end}) {
-    if (std::fwrite(part->data(), 1, part->size(), file_.get()) != part->size()) {
-      return failed("write failed after " + std::to_string(packets_) + " packets: " + std::strerror(errno) +
-                    "; check the free space of the disk");
-    }
-  }
+  put32(pending_, type);
+  put32(pending_, length);
+  pending_.insert(pending_.end(), body_.begin(), body_.end());
+  put32(pending_, length);
   bytes_ += length;
   body_.clear();
-  return {};
+  return pending_.size() >= kWriteAtOnce ? flush() : Result<void>{};
+}
+
+Result<void> PcapngWriter::flush() {
+  if (std::fwrite(pending_.data(), 1, pending_.size(), file_.get()) == pending_.size()) {
+    pending_.clear();
+    return {};
+  }
+  const int why = errno;
+  // Whatever part of it was written would spoil the file for its readers.
+  const auto whole = static_cast<off_t>(bytes_ - pending_.size());
+  const bool cut = ::ftruncate(::fileno(file_.get()), whole) == 0;
+  file_.reset();
+  return failed(std::string("write failed: ") + std::strerror(why) + "; check the free space of the disk. " +
+                (cut ? "The packets before it are in the file" : "The file ends inside a packet"));
 }
 
 Result<void> PcapngWriter::write(uint32_t interface, Instant time, Bytes data, uint32_t original_length,
@@ -116,8 +127,10 @@ Result<void> PcapngWriter::write(uint32_t interface, Instant time, Bytes data, u
 
 Result<void> PcapngWriter::close() {
   if (!error_.empty()) return Error{error_};
+  if (file_ == nullptr) return {};
+  if (auto r = flush(); !r) return r;
   std::FILE* f = file_.release();
-  if (f != nullptr && std::fclose(f) != 0) {
+  if (std::fclose(f) != 0) {
     return failed(std::string("close failed: ") + std::strerror(errno) + "; the file may be incomplete");
   }
   return {};

@@ -15,7 +15,8 @@
 namespace matchrdma {
 
 /// Duty: one pcapng file of one section, times in nanoseconds. A file that exists is never overwritten. It is
-/// complete only when close() said so. Does not know when a capture is to end.
+/// complete only when close() said so; after an error, of a full disk say, it is closed and holds whole packets
+/// only. Does not know when a capture is to end.
 class PcapngWriter {
  public:
   /// Creates the file. `interfaces` are the names that write() counts, from 0.
@@ -38,12 +39,14 @@ class PcapngWriter {
   PcapngWriter(std::string name, std::FILE* f, size_t interfaces)
       : name_(std::move(name)), file_(f), interfaces_(interfaces) {}
   Result<void> put_block(uint32_t type);
+  Result<void> flush();
   Result<void> failed(const std::string& what);
 
   std::string name_;
   std::unique_ptr<std::FILE, Closer> file_;
   size_t interfaces_;
-  std::vector<uint8_t> body_;  ///< of the block being made
+  std::vector<uint8_t> body_;     ///< of the block being made
+  std::vector<uint8_t> pending_;  ///< whole blocks that the file does not have yet
   std::string error_;
   uint64_t packets_ = 0, bytes_ = 0;
 };

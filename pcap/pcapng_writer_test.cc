@@ -1,8 +1,10 @@
 #include "pcap/pcapng_writer.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "dataplane/base/test_folder.h"
@@ -49,6 +51,31 @@ TEST_F(PcapngWriterTest, RefusesWhatWouldSpoilAFile) {
   const std::vector<uint8_t> data(60);
   EXPECT_FALSE(w->write(2, Instant{1}, data).ok());
   EXPECT_FALSE(w->write(0, Instant{1}, data).ok()) << "an error stays";
+}
+
+TEST_F(PcapngWriterTest, FullDiskLeavesWholePackets) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{100'000, before.rlim_max};
+  auto w = PcapngWriter::open(path, ports);
+  ASSERT_TRUE(w.ok());
+  setrlimit(RLIMIT_FSIZE, &small);
+  const std::vector<uint8_t> data(1000);
+  uint32_t written = 0;
+  while (written < 1000 && w->write(0, Instant{1}, data).ok()) ++written;
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_LT(written, 200u);
+  const auto closed = w->close();
+  ASSERT_FALSE(closed.ok());
+  EXPECT_NE(closed.error().find("check the free space of the disk"), std::string::npos) << closed.error();
+  auto r = CaptureReader::open(path);
+  ASSERT_TRUE(r.ok()) << r.error();
+  CapturedPacket p;
+  uint32_t read = 0;
+  while (r->next(p) == ReadStatus::kPacket) ++read;
+  EXPECT_EQ(r->message(), "");
+  EXPECT_GT(read, 50u);
 }
 
 TEST_F(PcapngWriterTest, ClosedIsClosed) {

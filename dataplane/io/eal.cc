@@ -107,7 +107,9 @@ Result<std::unique_ptr<Eal>> Eal::start(const EalOptions& options) {
 
 Eal::~Eal() {
   join();
+  const std::string folder = rte_eal_get_runtime_dir();
   rte_eal_cleanup();
+  static_cast<void>(::rmdir(folder.c_str()));  // DPDK leaves it; what is in use by others is not empty
 }
 
 Result<void> Eal::launch(uint32_t index, std::function<void()> job) {

@@ -72,6 +72,9 @@ Result<void> Port::Impl::probe() {
       if (device.kind == DeviceName::Kind::kPci)
         hint = " (is it bound to vfio-pci, or mlx5_core for Mellanox, and in the list of PCI devices?)";
       if (device.kernel_backed()) hint = " (it needs the capabilities NET_RAW and NET_ADMIN)";
+      // The driver numbers its group by process and interface; two of a machine may come to the same number.
+      if (log_since(log_mark_).find("PACKET_FANOUT") != std::string::npos)
+        hint = " (by chance another process has the same fanout group of the kernel: start this one again)";
       return failed("the device was refused" + hint, r);
     }
     if (rte_eth_dev_get_port_by_name(device.name.c_str(), &id) != 0)

@@ -229,10 +229,10 @@ Result<void> Daemon::make_services() {
 
 Daemon::~Daemon() {
   if (machine_ == nullptr) return;
+  http_.reset();  // takes up to a second, in which packets pass
   stop_ = true;
   for (auto& i : machine_->idle) i->wake();
   machine_->eal->join();
-  http_.reset();
   if (admin_ != nullptr) service::remove_admin_socket(config_->admin.socket);
 }
 
