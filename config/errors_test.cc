@@ -94,7 +94,8 @@ TEST(Errors, Quantities) {
       {small() + "    distance: 1000\n", "c.yaml:16:15: spans[0].distance: 1000: has no unit; write 1000km\n"},
       {small() + "    distance: 1000KM\n", ""},
       {small() + "    distance: 600 miles\n",
-       "c.yaml:16:15: spans[0].distance: 600 miles: not a distance; write kilometres from 0 to 100000 with their "
+       "c.yaml:16:15: spans[0].distance: 600 miles: not a distance; write kilometres from 0 to 100000 with "
+       "their "
        "unit, like 1000km\n"},
       {small() + "    egress:\n      rate: 100000000000\n",
        "c.yaml:17:13: spans[0].egress.rate: 100000000000: has no unit; write 100Gbps\n"},
@@ -112,6 +113,11 @@ TEST(Errors, Quantities) {
       {small() + "admin:\n  mode: 0666\n",
        "c.yaml:17:9: admin.mode: 0666: gives every user of this machine access; write 0660 and set "
        "admin.group\n"},
+      {small() + "admin:\n  mode: 0\n",
+       "c.yaml:17:9: admin.mode: 0: lets nobody connect; write 0660, or 0600 for the daemon's user alone\n"},
+      {small() + "admin:\n  mode: 0440\n",
+       "c.yaml:17:9: admin.mode: 0440: lets nobody connect; write 0660, or 0600 for the daemon's user alone\n"},
+      {small() + "admin:\n  mode: 0600\n", ""},
       {small() + "journal:\n  path: here\n",
        "c.yaml:17:9: journal.path: here: not an absolute path; the daemon runs in no folder of yours, write it "
        "from / "
@@ -139,6 +145,11 @@ TEST(Errors, Addresses) {
       {small() + "metrics:\n  listen: localhost:9464\n",
        "c.yaml:17:11: metrics.listen: localhost:9464: not an address with a port; write it like 127.0.0.1:9464 "
        "or "
+       "[::1]:9464, or off\n"},
+      {small() + "metrics:\n  listen: no\n",
+       "c.yaml:17:11: metrics.listen: no: no address; write off where there shall be none\n"},
+      {small() + "metrics:\n  listen: yes\n",
+       "c.yaml:17:11: metrics.listen: yes: not an address with a port; write it like 127.0.0.1:9464 or "
        "[::1]:9464, or off\n"},
   });
 }

@@ -24,8 +24,8 @@ inline constexpr int64_t kNanosPerKm = 5000;
 Result<double> parse_distance(const std::string& text);
 /// "65536", "64K", "1MiB": powers of 1024.
 Result<uint64_t> parse_bytes(const std::string& text);
-/// A time or a number of bytes of this range, with its unit. A number alone may mean anything: the error proposes
-/// what it may have been meant for.
+/// A time or a number of bytes of this range, with its unit. A number alone may mean anything: the error
+/// proposes what it may have been meant for.
 Result<Duration> parse_duration_between(const std::string& text, Duration least, Duration most);
 Result<uint64_t> parse_bytes_between(const std::string& text, uint64_t least, uint64_t most);
 /// The same for a rate and a distance, of any size.
