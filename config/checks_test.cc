@@ -164,6 +164,30 @@ TEST(Checks, Daemon) {
             "c.yaml:16:36: memory.no-huge: 1GiB: stands beside memory.hugepages; keep one of the two\n");
 }
 
+TEST(Checks, OneUseOfAFile) {
+  EXPECT_EQ(
+      said(small() + "log: {file: /var/lib/m/x}\njournal: {path: /var/lib/m/../m//x}\n"),
+      "c.yaml:17:17: journal.path: /var/lib/m/../m//x: is the file of log.file in line 16 too; choose another "
+      "one\n");
+  EXPECT_EQ(
+      said(small() + "journal: {path: /run/j}\nlog: {file: /run/j.lock}\n"),
+      "c.yaml:17:13: log.file: /run/j.lock: is the lock of journal.path in line 16 too; choose another one\n");
+  EXPECT_EQ(
+      said(small() + "journal: {path: /run/matchrdma/admin.sock}\n"),
+      "c.yaml:16:17: journal.path: /run/matchrdma/admin.sock: is the socket of admin.socket by default too; "
+      "choose another one\n");
+  EXPECT_EQ(said(small() + "admin: {socket: /run/a}\ncapture_folder: /run/a\n"),
+            "c.yaml:17:17: capture_folder: /run/a: is the socket of admin.socket in line 16 too; choose "
+            "another one\n");
+  EXPECT_EQ(
+      said(changed("file: k", "file: /etc/k") + "register: {listen: '127.0.0.1:1', psk_file: /var/r}\n"
+                                                "log: {file: /etc/k}\njournal: {path: /var/r}\n"),
+      "c.yaml:17:13: log.file: /etc/k: is the file of spans[0].peer.keys[0].file in line 15 too; choose "
+      "another one\n"
+      "c.yaml:18:17: journal.path: /var/r: is the file of register.psk_file in line 16 too; choose another "
+      "one\n");
+}
+
 TEST(Checks, OneWorkerOnACore) {
   EXPECT_EQ(said(changed("cores: 1", "cores: [1, 2, 1]")),
             "c.yaml:2:17: workers.cores[2]: 1: stands at workers.cores[0] too; choose another one\n");

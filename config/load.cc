@@ -54,6 +54,13 @@ ConfigResult result(Config&& c, Notes& notes) {
   return r;
 }
 
+/// One name for one file, though links lead to it or it is not there yet.
+std::string real_name(const fs::path& folder, const std::string& path) {
+  std::error_code e;
+  const fs::path there = fs::weakly_canonical(fs::absolute(folder / path, e), e);
+  return e ? (folder / path).lexically_normal().string() : there.string();
+}
+
 void read_key(const std::string& folder, const std::string& file, const std::string& path, KeyBytes& secret,
               Notes& notes) {
   if (!notes.written(path) || !notes.good(path)) return;
@@ -107,6 +114,8 @@ bool read_file(const std::string& path, Notes& notes, std::string& text) {
 ConfigResult parse_config(const std::string& text, const std::string& name) {
   Notes notes(name);
   Config c = read(text, notes);
+  check_paths(
+      c, "", [](const std::string& p) { return fs::path(p).lexically_normal().string(); }, notes);
   return result(std::move(c), notes);
 }
 
@@ -115,7 +124,10 @@ ConfigResult load_config(const std::string& path, Keys keys) {
   std::string text;
   if (!read_file(path, notes, text)) return result({}, notes);
   Config c = read(text, notes);
-  if (keys == Keys::kRead) read_keys(c, fs::path(path).parent_path().string(), notes);
+  const fs::path folder = fs::path(path).parent_path();
+  check_paths(
+      c, fs::path(path).filename().string(), [&](const std::string& p) { return real_name(folder, p); }, notes);
+  if (keys == Keys::kRead) read_keys(c, folder.string(), notes);
   return result(std::move(c), notes);
 }
 

@@ -84,6 +84,24 @@ TEST_F(Load, TwoIdsNeedTwoKeys) {
   EXPECT_NE(complaints(load_config(path)).find("holds the same key as the other one"), std::string::npos);
 }
 
+TEST_F(Load, OneUseOfAFileThroughLinks) {
+  fs::create_directory_symlink(folder_.path(), folder_ / "link");
+  const std::string own = folder_ / "c.yaml";
+  const auto said = [&](const std::string& text) {
+    return complaints(load_config(write("c.yaml", text), Keys::kLeave)).substr(own.size());
+  };
+  EXPECT_EQ(
+      said(small() + "log: {file: " + (folder_ / "x") + "}\njournal: {path: " + (folder_ / "link/x") + "}\n"),
+      ":17:17: journal.path: " + (folder_ / "link/x") +
+          ": is the file of log.file in line 16 too; choose another one\n");
+  EXPECT_EQ(said(small() + "log: {file: " + (folder_ / "link/k") + "}\n"),
+            ":16:13: log.file: " + (folder_ / "link/k") +
+                ": is the file of spans[0].peer.keys[0].file in line 15 too; choose another one\n")
+      << "relative to the folder of the file";
+  EXPECT_EQ(said(small() + "log: {file: " + own + "}\n"),
+            ":16:13: log.file: " + own + ": is this configuration itself; choose another one\n");
+}
+
 TEST_F(Load, NoFile) {
   const std::string none = folder_ / "none";
   EXPECT_EQ(complaints(load_config(none)),
