@@ -8,6 +8,7 @@
 #include "config/checks.h"
 #include "config/key_file.h"
 #include "config/notes.h"
+#include "config/psk_file.h"
 #include "config/schema.h"
 #include "config/yaml_tree.h"
 
@@ -81,7 +82,12 @@ void read_keys(Config& c, const std::string& folder, Notes& notes) {
         notes.error(path, "holds the same key as the other one; make a new one for the new id");
     }
   }
-  if (c.registration) c.registration->psk_file = (fs::path(folder) / c.registration->psk_file).string();
+  if (!c.registration) return;
+  std::string& psk = c.registration->psk_file;
+  psk = (fs::path(folder) / psk).string();
+  // Who listens reads it anew; here it is only seen that this will go well.
+  if (const std::string path = "register.psk_file"; notes.written(path) && notes.good(path))
+    if (const auto keys_of_hosts = read_psk_file(psk); !keys_of_hosts) notes.error(path, keys_of_hosts.error());
 }
 
 /// The whole file, or false and a note.
