@@ -74,8 +74,9 @@ TEST_F(LineServerTest, AnswersInOrder) {
   say(c, std::string(kStatus) + "\r\n" + "nonsense\n" + kStatus);
   turn(10);
   const std::string text = heard(c);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
-  EXPECT_NE(text.find("not JSON"), std::string::npos);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << text;
+  const size_t blank = text.find("an empty line"), nonsense = text.find("is not JSON");
+  EXPECT_TRUE(blank != std::string::npos && nonsense != std::string::npos && blank < nonsense) << text;
 }
 
 TEST_F(LineServerTest, SocketIsForItsGroupAlone) {
