@@ -36,6 +36,8 @@ int main(int argc, char** argv) {
   auto d = daemon::Daemon::start(config.config, path);
   if (!d) {
     daemon::log().error(d.error());
+    // Who starts it looks at the terminal.
+    if (!config.config->log.file.empty()) std::cerr << "matchrdmad: " << d.error() << "\n";
     return 1;
   }
   for (const std::string& line : (*d)->sizes()) daemon::log().info(line);

@@ -76,6 +76,19 @@ class Daemon(unittest.TestCase):
         os.chmod(self.path("psk"), 0o600)
         self.run_it(0, DAEMON, "--config", self.config, "--check")
 
+    def test_failure_is_told_on_the_terminal(self):
+        """Also where there is a log file; and once where there is none."""
+        log, wrong = self.path("log"), CONFIG.replace("cores: 0", "cores: 1023")
+        self.write("c.yaml", wrong + f"log: {{file: {log}}}\n")
+        _, said = self.run_it(1, DAEMON, "--config", self.config)
+        sentence = "core 1023: this process may not run there"
+        self.assertIn(f"matchrdmad: {sentence}", said)
+        with open(log, encoding="utf-8") as f:
+            self.assertIn(sentence, f.read())
+        self.write("c.yaml", wrong)
+        _, said = self.run_it(1, DAEMON, "--config", self.config)
+        self.assertEqual(said.count(sentence), 1, said)
+
     def test_typed_wrong(self):
         self.run_it(2, DAEMON, "--no-such-option")
         self.run_it(2, DAEMON, "--config")
