@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "config/checks.h"
 #include "config/units.h"
@@ -60,6 +61,20 @@ void check_spans_of(const Config& c, size_t i, const std::string& at, Notes& not
   }
 }
 
+/// An empty list would ask nothing and fit all, which nobody means who writes it.
+void check_lists(const MatchConfig& m, const std::string& match, Notes& notes) {
+  const std::vector<std::tuple<const char*, bool, const char*>> lists{
+      {"source", m.sources.empty(), "10.1.0.0/16"},
+      {"destination", m.destinations.empty(), "10.2.0.0/16"},
+      {"vlan", m.vlans.empty(), "100"},
+      {"dscp", m.dscps.empty(), "26"},
+      {"span", m.spans.empty(), "north"}};
+  for (const auto& [name, empty, example] : lists)
+    if (const std::string path = match + "." + name; empty && notes.written(path) && notes.good(path))
+      notes.error(path, std::string("is an empty list; write what it shall fit, like ") + example +
+                            ", or leave the key out: then any fits");
+}
+
 void check_completion(const Config& c, size_t i, const std::string& at, Notes& notes) {
   const ClassConfig& k = c.classes[i];
   const std::string completion = at + ".completion";
@@ -90,6 +105,7 @@ void check_classes(const Config& c, Notes& notes) {
     const ClassConfig& k = c.classes[i];
     if (const auto [first, fresh] = names.emplace(k.name, i); !fresh && !k.name.empty())
       notes.error(at + ".name", "is the name of " + nth("classes", first->second) + " too; choose another one");
+    check_lists(k.match, at + ".match", notes);
     check_spans_of(c, i, at, notes);
     check_completion(c, i, at, notes);
     if (!notes.good(at)) continue;

@@ -1,4 +1,5 @@
 #include "config/checks.h"
+#include "config/once.h"
 #include "config/units.h"
 
 namespace matchrdma {
@@ -41,6 +42,10 @@ void check_daemon(const Config& c, Notes& notes) {
     notes.error("register.listen", "is the address of metrics.listen too; choose another port");
   if (notes.good("workers.cores") && notes.written("workers.cores") && c.workers.cores.empty())
     notes.error("workers.cores", "names no core; one worker at least is needed, like [1]");
+  Once cores("stands at", notes);
+  for (size_t i = 0; i < c.workers.cores.size(); ++i)
+    if (const std::string core = nth("workers.cores", i); notes.written(core) && notes.good(core))
+      cores.use(std::to_string(c.workers.cores[i]), core);
 }
 
 }  // namespace matchrdma

@@ -1,51 +1,57 @@
-#include <map>
-#include <set>
-
 #include "config/checks.h"
+#include "config/once.h"
 #include "config/ports.h"
 #include "config/units.h"
 
 namespace matchrdma {
 namespace {
 
-bool is_host_address(const IpAddress& a) {
-  if (a == IpAddress{}) return false;
-  if (a.is_v4()) return a.b[12] != 0 && a.b[12] < 224;
-  return a.b[0] != 0xff;
+/// Whether `path` can be one host, on its link if it is there. `remedy`: what should stand there instead.
+void check_host(const std::string& path, const IpAddress& a, const Prefix& link, const std::string& remedy,
+                Notes& notes) {
+  if (!notes.written(path) || !notes.good(path)) return;
+  if (const std::string why = why_no_host(a); !why.empty())
+    return notes.error(path, "is no address of one host (" + why + "); write " + remedy);
+  // A link of two addresses has neither (RFC 3021).
+  if (!a.is_v4() || link.bits >= 31 || !link.contains(a)) return;
+  IpAddress first = link.address, last = link.last();
+  if (a != first && a != last) return;
+  const std::string what = a == first ? "network" : "broadcast";
+  ++first.b.back();
+  --last.b.back();
+  notes.error(path, "is the " + what + " address of the link, " + to_text(link) + "; write one of its hosts, " +
+                        to_text(first) + " to " + to_text(last));
 }
-
-/// Duty: tells the second use of what may be used once. Does not know what it is.
-class Once {
- public:
-  Once(std::string what, Notes& notes) : what_(std::move(what)), notes_(notes) {}
-  void use(const std::string& thing, const std::string& path) {
-    if (thing.empty()) return;
-    const auto [first, fresh] = seen_.emplace(thing, path);
-    if (!fresh) notes_.error(path, what_ + " " + first->second + " too; choose another one");
-  }
-
- private:
-  std::string what_;
-  Notes& notes_;
-  std::map<std::string, std::string> seen_;
-};
 
 void check_addresses(const SpanConfig& s, const std::string& at, Notes& notes) {
   const std::string own = at + ".wan.address", peer = at + ".peer.address", gateway = at + ".wan.gateway";
-  for (const auto& [path, address] : {std::pair{own, s.wan.address.address}, std::pair{peer, s.peer.address}})
-    if (notes.written(path) && notes.good(path) && !is_host_address(address))
-      notes.error(path, "is no address of one host; write the proxy's own unicast address");
-  if (s.wan.gateway && notes.good(gateway) && notes.good(own) && !s.wan.address.link().contains(*s.wan.gateway))
-    notes.error(gateway, "is not on the link of wan.address, " + to_text(s.wan.address.link()) +
-                             "; write a next hop that is, or a shorter prefix");
+  const Prefix link = s.wan.address.link();
+  check_host(own, s.wan.address.address, link, "a unicast address of this proxy", notes);
+  check_host(peer, s.peer.address, link, "the unicast address of the proxy at the other end", notes);
+  if (s.wan.gateway) check_host(gateway, *s.wan.gateway, link, "the unicast address of the next hop", notes);
+  if (s.wan.gateway && notes.good(gateway) && notes.good(own)) {
+    if (!link.contains(*s.wan.gateway))
+      notes.error(gateway, "is not on the link of wan.address, " + to_text(link) +
+                               "; write a next hop that is, or a shorter prefix");
+    else if (*s.wan.gateway == s.wan.address.address)
+      notes.error(gateway, "is wan.address itself; write the address of the next hop, or leave the key out");
+  }
   if (!notes.written(own) || !notes.good(own) || !notes.written(peer) || !notes.good(peer)) return;
   if (s.peer.address.is_v4() != s.wan.address.address.is_v4())
     notes.error(peer, "is of another IP version than wan.address; write both as IPv4 or both as IPv6");
   else if (s.peer.address == s.wan.address.address)
     notes.error(peer, "is wan.address itself; write the address of the proxy at the other end");
-  else if (!s.wan.gateway && notes.good(gateway) && !s.wan.address.link().contains(s.peer.address))
-    notes.error(peer, "is not on the link of wan.address, " + to_text(s.wan.address.link()) +
-                          "; set wan.gateway, or a shorter prefix");
+  else if (!s.wan.gateway && notes.good(gateway) && !link.contains(s.peer.address))
+    notes.error(
+        peer, "is not on the link of wan.address, " + to_text(link) + "; set wan.gateway, or a shorter prefix");
+}
+
+void check_mac(const PeerConfig& p, const std::string& path, Notes& notes) {
+  if (!p.mac || !notes.good(path)) return;
+  const bool group = (p.mac->b[0] & 1) != 0;
+  if (group || *p.mac == MacAddress{})
+    notes.error(path, std::string(group ? "is a group address" : "is no address of a port") +
+                          "; write the MAC of the peer's WAN port, or leave the key out");
 }
 
 void check_keys(const PeerConfig& p, const std::string& at, Notes& notes) {
@@ -83,9 +89,7 @@ void check_one(const SpanConfig& s, const std::string& at, Notes& notes) {
                     std::to_string(s.lan.mtu) + " or lower lan.mtu");
   if (notes.written(at + ".distance") && notes.written(at + ".rtt"))
     notes.error(at + ".rtt", "stands beside `distance`; keep one of the two");
-  if (s.peer.mac && (s.peer.mac->b[0] & 1) != 0)
-    notes.error(at + ".peer.mac",
-                "is a group address; write the MAC of the peer's WAN port, or leave the key out");
+  check_mac(s.peer, at + ".peer.mac", notes);
   check_addresses(s, at, notes);
   check_keys(s.peer, at, notes);
   check_groups(s, at, notes);

@@ -130,7 +130,7 @@ struct AdminConfig {
 /// TCP listener for REGISTER / UNREGISTER, TLS 1.3 with an external PSK. There only where it is configured.
 struct RegisterConfig {
   Endpoint listen;
-  std::string psk_file;  ///< lines IDENTITY HEXKEY; read by the listener
+  std::string psk_file;  ///< lines IDENTITY HEXKEY; looked at by load_config(), read by the listener
 };
 
 struct LogConfig {

@@ -68,7 +68,7 @@ TEST(Errors, Types) {
 TEST(Errors, Quantities) {
   expect_all({
       {small() + "timing:\n  hold_max: 500\n",
-       "c.yaml:17:13: timing.hold_max: 500: has no unit; write a time like 500us, 2ms or 60s\n"},
+       "c.yaml:17:13: timing.hold_max: 500: has no unit; write 500us or 500ms\n"},
       {small() + "timing:\n  hold_max: 5Gbps\n",
        "c.yaml:17:13: timing.hold_max: 5Gbps: not a time; write it like 10ms, 250us or 1.5s, at most one "
        "day\n"},
@@ -78,11 +78,29 @@ TEST(Errors, Quantities) {
        "c.yaml:17:19: limits.reorder_memory: 64Mbps: not a number of bytes; write it like 64KiB, 64MiB or "
        "2GiB\n"},
       {small() + "limits:\n  reorder_memory: 64\n",
-       "c.yaml:17:19: limits.reorder_memory: 64: out of range; choose 1MiB to 1024GiB\n"},
-      {small() + "    distance: 1000\n",
-       "c.yaml:16:15: spans[0].distance: 1000: has no unit; write it like 1000km\n"},
+       "c.yaml:17:19: limits.reorder_memory: 64: has no unit; write 64MiB or 64GiB\n"},
+      {small() + "memory:\n  no-huge: 512\n",
+       "c.yaml:17:12: memory.no-huge: 512: has no unit; write 512MiB or 512GiB\n"},
+      {small() + "    egress:\n      burst: 262144\n",
+       "c.yaml:17:14: spans[0].egress.burst: 262144: has no unit; write 256KiB or 256MiB\n"},
+      {small() + "    egress:\n      burst: 8KiB\n",
+       "c.yaml:17:14: spans[0].egress.burst: 8KiB: out of range; choose 16KiB to 1GiB\n"},
+      {small() + "limits:\n  reserve_per_flow: 0\n",
+       "c.yaml:17:21: limits.reserve_per_flow: 0: has no unit; write 0B\n"},
+      {small() + "limits:\n  reorder_memory: -64\n",
+       "c.yaml:17:19: limits.reorder_memory: -64: not a number of bytes; write it like 64KiB, 64MiB or 2GiB\n"},
+      {small() + "limits:\n  reorder_memory: 0.3\n",
+       "c.yaml:17:19: limits.reorder_memory: 0.3: has no unit; write it like 64KiB, 64MiB or 2GiB\n"},
+      {small() + "    distance: 1000\n", "c.yaml:16:15: spans[0].distance: 1000: has no unit; write 1000km\n"},
+      {small() + "    distance: 1000KM\n", ""},
+      {small() + "    distance: 600 miles\n",
+       "c.yaml:16:15: spans[0].distance: 600 miles: not a distance; write kilometres from 0 to 100000 with "
+       "their "
+       "unit, like 1000km\n"},
       {small() + "    egress:\n      rate: 100000000000\n",
-       "c.yaml:17:13: spans[0].egress.rate: 100000000000: has no unit; write it like 100Gbps\n"},
+       "c.yaml:17:13: spans[0].egress.rate: 100000000000: has no unit; write 100Gbps\n"},
+      {small() + "    egress:\n      rate: 100\n",
+       "c.yaml:17:13: spans[0].egress.rate: 100: has no unit; write 100Mbps or 100Gbps\n"},
       {small() + "    egress:\n      rate: 100GBps\n",
        "c.yaml:17:13: spans[0].egress.rate: 100GBps: not a rate; write it like 100Gbps, 400Mbps or 25G, from "
        "1kbps to "
@@ -95,6 +113,11 @@ TEST(Errors, Quantities) {
       {small() + "admin:\n  mode: 0666\n",
        "c.yaml:17:9: admin.mode: 0666: gives every user of this machine access; write 0660 and set "
        "admin.group\n"},
+      {small() + "admin:\n  mode: 0\n",
+       "c.yaml:17:9: admin.mode: 0: lets nobody connect; write 0660, or 0600 for the daemon's user alone\n"},
+      {small() + "admin:\n  mode: 0440\n",
+       "c.yaml:17:9: admin.mode: 0440: lets nobody connect; write 0660, or 0600 for the daemon's user alone\n"},
+      {small() + "admin:\n  mode: 0600\n", ""},
       {small() + "journal:\n  path: here\n",
        "c.yaml:17:9: journal.path: here: not an absolute path; the daemon runs in no folder of yours, write it "
        "from / "
@@ -122,6 +145,11 @@ TEST(Errors, Addresses) {
       {small() + "metrics:\n  listen: localhost:9464\n",
        "c.yaml:17:11: metrics.listen: localhost:9464: not an address with a port; write it like 127.0.0.1:9464 "
        "or "
+       "[::1]:9464, or off\n"},
+      {small() + "metrics:\n  listen: no\n",
+       "c.yaml:17:11: metrics.listen: no: no address; write off where there shall be none\n"},
+      {small() + "metrics:\n  listen: yes\n",
+       "c.yaml:17:11: metrics.listen: yes: not an address with a port; write it like 127.0.0.1:9464 or "
        "[::1]:9464, or off\n"},
   });
 }

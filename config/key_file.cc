@@ -1,37 +1,16 @@
 #include "config/key_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
+
+#include "config/private_file.h"
 
 namespace matchrdma {
 namespace {
 
 constexpr size_t kRaw = sizeof(KeyBytes), kHex = 2 * kRaw;
 const char* const kMakeOne = "make one with: (umask 077; openssl rand -hex 32 > FILE)";
-
-/// Duty: closes a file descriptor.
-struct Descriptor {
-  int fd;
-  explicit Descriptor(int f) : fd(f) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
-
-std::string octal(mode_t mode) {
-  std::array<char, 8> text{};
-  std::snprintf(text.data(), text.size(), "%04o", static_cast<unsigned>(mode & 07777));
-  return text.data();
-}
 
 Result<KeyBytes> decode(std::string content) {
   KeyBytes key;
@@ -56,27 +35,10 @@ Result<KeyBytes> decode(std::string content) {
 }  // namespace
 
 Result<KeyBytes> read_key_file(const std::string& path) {
-  // The checks are made on what was opened, not on the name. A FIFO must not make us wait.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.fd < 0) {
-    const bool missing = errno == ENOENT;
-    return Error{"cannot be opened: " + std::string(std::strerror(errno)) + "; " +
-                 (missing ? kMakeOne : "let the user who starts the daemon read it")};
-  }
-  struct stat s {};
-  if (::fstat(file.fd, &s) != 0 || !S_ISREG(s.st_mode))
-    return Error{"is no regular file; name the file with the key"};
-  if ((s.st_mode & 077) != 0)
-    return Error{"has mode " + octal(s.st_mode) +
-                 ": others may read or change it; chmod 600 it, and take a new key"};
-  if (s.st_uid != 0 && s.st_uid != ::geteuid())
-    return Error{"belongs to user " + std::to_string(s.st_uid) + "; chown it to root or to the daemon's user"};
-  std::string content(kHex + 3, '\0');
-  const ssize_t n = ::read(file.fd, content.data(), content.size());
-  if (n < 0) return Error{"cannot be read: " + std::string(std::strerror(errno)) + "; look at the disk"};
-  content.resize(static_cast<size_t>(n));
-  auto key = decode(content);
-  std::fill(content.begin(), content.end(), '\0');
+  auto content = read_private_file(path, kHex + 3, kMakeOne);
+  if (!content) return Error{content.error()};
+  auto key = decode(*content);
+  std::fill(content->begin(), content->end(), '\0');
   return key;
 }
 

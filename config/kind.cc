@@ -17,11 +17,6 @@ std::string what(const YamlNode& n) {
   return "";
 }
 
-/// A number without a unit may mean anything.
-bool has_unit(const std::string& text) {
-  return std::any_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c != 'e' && c != 'E'; });
-}
-
 bool on_one_line(const std::string& text, size_t most) {
   return !text.empty() && text.size() <= most && std::none_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
@@ -56,39 +51,20 @@ Kind<bool> on_off() {
 }
 
 Kind<Rate> rate() {
-  return word<Rate>(
-      "rate",
-      [](const std::string& text) -> Result<Rate> {
-        auto r = parse_rate(text);
-        if (r && !has_unit(text)) return Error{"has no unit; write it like " + to_text(*r)};
-        return r;
-      },
-      [](const Rate& r) { return to_text(r); });
+  return word<Rate>("rate", parse_rate_with_unit, [](const Rate& r) { return to_text(r); });
 }
 
 Kind<Duration> time_between(Duration least, Duration most) {
-  const std::string range = to_text(least) + " to " + to_text(most);
   return word<Duration>(
-      "time, " + range,
-      [=](const std::string& text) -> Result<Duration> {
-        auto d = parse_duration(text);
-        if (d && !has_unit(text)) return Error{"has no unit; write a time like 500us, 2ms or 60s"};
-        if (d && (*d < least || *d > most)) return Error{"out of range; choose " + range};
-        return d;
-      },
+      "time, " + to_text(least) + " to " + to_text(most),
+      [=](const std::string& text) { return parse_duration_between(text, least, most); },
       [](const Duration& d) { return to_text(d); });
 }
 
 Kind<uint64_t> bytes_between(uint64_t least, uint64_t most) {
-  const std::string range = bytes_text(least) + " to " + bytes_text(most);
   return word<uint64_t>(
-      "bytes, " + range,
-      [=](const std::string& text) -> Result<uint64_t> {
-        auto n = parse_bytes(text);
-        if (!n) return Error{"not a number of bytes; write it like 64KiB, 64MiB or 2GiB"};
-        if (*n < least || *n > most) return Error{"out of range; choose " + range};
-        return n;
-      },
+      "bytes, " + bytes_text(least) + " to " + bytes_text(most),
+      [=](const std::string& text) { return parse_bytes_between(text, least, most); },
       [](const uint64_t& n) { return bytes_text(n); });
 }
 

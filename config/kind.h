@@ -82,9 +82,9 @@ Kind<V> whole(uint64_t least, uint64_t most) {
 /// An enum by its names.
 template <class E>
 Kind<E> choice(std::vector<std::pair<std::string, E>> names) {
-  std::string form;
-  for (size_t i = 0; i < names.size(); ++i)
-    form += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i].first;
+  std::vector<std::string> words;
+  for (const auto& n : names) words.push_back(n.first);
+  const std::string form = either(words);
   return word<E>(
       form,
       [names, form](const std::string& text) -> Result<E> {

@@ -8,6 +8,7 @@
 #include "config/checks.h"
 #include "config/key_file.h"
 #include "config/notes.h"
+#include "config/psk_file.h"
 #include "config/schema.h"
 #include "config/yaml_tree.h"
 
@@ -54,6 +55,13 @@ ConfigResult result(Config&& c, Notes& notes) {
   return r;
 }
 
+/// One name for one file, though links lead to it or it is not there yet.
+std::string real_name(const fs::path& folder, const std::string& path) {
+  std::error_code e;
+  const fs::path there = fs::weakly_canonical(fs::absolute(folder / path, e), e);
+  return e ? (folder / path).lexically_normal().string() : there.string();
+}
+
 void read_key(const std::string& folder, const std::string& file, const std::string& path, KeyBytes& secret,
               Notes& notes) {
   if (!notes.written(path) || !notes.good(path)) return;
@@ -74,7 +82,12 @@ void read_keys(Config& c, const std::string& folder, Notes& notes) {
         notes.error(path, "holds the same key as the other one; make a new one for the new id");
     }
   }
-  if (c.registration) c.registration->psk_file = (fs::path(folder) / c.registration->psk_file).string();
+  if (!c.registration) return;
+  std::string& psk = c.registration->psk_file;
+  psk = (fs::path(folder) / psk).string();
+  // Who listens reads it anew; here it is only seen that this will go well.
+  if (const std::string path = "register.psk_file"; notes.written(path) && notes.good(path))
+    if (const auto keys_of_hosts = read_psk_file(psk); !keys_of_hosts) notes.error(path, keys_of_hosts.error());
 }
 
 /// The whole file, or false and a note.
@@ -107,6 +120,8 @@ bool read_file(const std::string& path, Notes& notes, std::string& text) {
 ConfigResult parse_config(const std::string& text, const std::string& name) {
   Notes notes(name);
   Config c = read(text, notes);
+  check_paths(
+      c, "", [](const std::string& p) { return fs::path(p).lexically_normal().string(); }, notes);
   return result(std::move(c), notes);
 }
 
@@ -115,7 +130,10 @@ ConfigResult load_config(const std::string& path, Keys keys) {
   std::string text;
   if (!read_file(path, notes, text)) return result({}, notes);
   Config c = read(text, notes);
-  if (keys == Keys::kRead) read_keys(c, fs::path(path).parent_path().string(), notes);
+  const fs::path folder = fs::path(path).parent_path();
+  check_paths(
+      c, fs::path(path).filename().string(), [&](const std::string& p) { return real_name(folder, p); }, notes);
+  if (keys == Keys::kRead) read_keys(c, folder.string(), notes);
   return result(std::move(c), notes);
 }
 

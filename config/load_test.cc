@@ -10,6 +10,7 @@
 
 #include "config/key_file.h"
 #include "config/print.h"
+#include "config/psk_file.h"
 #include "config/reload.h"
 #include "config/test_config.h"
 #include "dataplane/base/prng.h"
@@ -64,6 +65,46 @@ TEST_F(Load, KeyFileOfSomebodyElse) {
   EXPECT_EQ(read_key_file(path).error(), "belongs to user 4242; chown it to root or to the daemon's user");
 }
 
+TEST_F(Load, PskFilesArePrivateAndComplete) {
+  const std::string key(32, 'a');
+  const auto keys = read_psk_file(write("psk", "# keys\nhost1 " + key + "\n\nhost2 " + key + key + "\n"));
+  ASSERT_TRUE(keys.ok()) << keys.error();
+  EXPECT_EQ(keys->size(), 2u);
+  EXPECT_EQ(keys->at("host1"), std::vector<uint8_t>(16, 0xaa));
+  const auto error = [&](const std::string& text, mode_t mode = 0600) {
+    const auto r = read_psk_file(write("psk", text, mode));
+    if (r) return std::string();
+    EXPECT_EQ(r.error().find(key), std::string::npos) << "a secret in an error";
+    return r.error();
+  };
+  EXPECT_EQ(error("host1 " + key, 0640),
+            "has mode 0640: others may read or change it; chmod 600 it, and take a new key");
+  EXPECT_EQ(error("\nhost1 " + key + "z"), "line 2: write IDENTITY HEXKEY");
+  EXPECT_EQ(error("host1 " + key + " more"), "line 1: write IDENTITY HEXKEY");
+  EXPECT_EQ(error("host1 abcd"), "line 1: a key has 16 to 64 bytes; make one with openssl rand -hex 32");
+  EXPECT_EQ(error("host1 " + key + "\nhost1 " + key), "line 2: this identity stands there twice");
+  EXPECT_EQ(error(std::string(129, 'h') + " " + key), "line 1: the identity is longer than 128 bytes");
+  EXPECT_EQ(error("# nothing\n"), "holds no key; write a line IDENTITY HEXKEY");
+  EXPECT_EQ(error(std::string((64 << 10) + 1, '#')), "is longer than 64 KiB; name the file with the keys");
+}
+
+TEST_F(Load, PskFileOfTheListener) {
+  write("k", kHex);
+  const std::string path = write("c.yaml", small() + "register: {listen: '127.0.0.1:1', psk_file: psk}\n");
+  const std::string at = path + ":16:45: register.psk_file: psk: ";
+  EXPECT_EQ(
+      complaints(load_config(path)),
+      at + "cannot be opened: No such file or directory; write lines IDENTITY HEXKEY there, with keys made "
+           "by: openssl rand -hex 32\n");
+  EXPECT_TRUE(load_config(path, Keys::kLeave).ok());
+  write("psk", "host1 x\n");
+  EXPECT_EQ(complaints(load_config(path)), at + "line 1: write IDENTITY HEXKEY\n");
+  const std::string psk = write("psk", "host1 " + kHex + "\n");
+  const ConfigResult r = load_config(path);
+  ASSERT_TRUE(r.ok()) << complaints(r);
+  EXPECT_EQ(r.config->registration->psk_file, psk);
+}
+
 TEST_F(Load, KeysComeFromTheFolderOfTheFile) {
   const std::string path = write("c.yaml", small());
   EXPECT_EQ(
@@ -82,6 +123,24 @@ TEST_F(Load, TwoIdsNeedTwoKeys) {
       write("c.yaml", changed("{id: 1, file: k}", "{id: 1, file: k}\n        - {id: 2, file: k}"));
   write("k", kHex);
   EXPECT_NE(complaints(load_config(path)).find("holds the same key as the other one"), std::string::npos);
+}
+
+TEST_F(Load, OneUseOfAFileThroughLinks) {
+  fs::create_directory_symlink(folder_.path(), folder_ / "link");
+  const std::string own = folder_ / "c.yaml";
+  const auto said = [&](const std::string& text) {
+    return complaints(load_config(write("c.yaml", text), Keys::kLeave)).substr(own.size());
+  };
+  EXPECT_EQ(
+      said(small() + "log: {file: " + (folder_ / "x") + "}\njournal: {path: " + (folder_ / "link/x") + "}\n"),
+      ":17:17: journal.path: " + (folder_ / "link/x") +
+          ": is the file of log.file in line 16 too; choose another one\n");
+  EXPECT_EQ(said(small() + "log: {file: " + (folder_ / "link/k") + "}\n"),
+            ":16:13: log.file: " + (folder_ / "link/k") +
+                ": is the file of spans[0].peer.keys[0].file in line 15 too; choose another one\n")
+      << "relative to the folder of the file";
+  EXPECT_EQ(said(small() + "log: {file: " + own + "}\n"),
+            ":16:13: log.file: " + own + ": is this configuration itself; choose another one\n");
 }
 
 TEST_F(Load, NoFile) {

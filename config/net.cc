@@ -1,5 +1,6 @@
 #include "config/net.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <optional>
@@ -54,9 +55,35 @@ bool Prefix::contains(const IpAddress& a) const {
   return masked(a, bits_before(address) + bits) == address;
 }
 
+IpAddress Prefix::last() const {
+  IpAddress a = address;
+  const int kept = bits_before(address) + bits;
+  for (int i = 0; i < 16; ++i)
+    a.b[static_cast<size_t>(i)] |= static_cast<uint8_t>(0xff >> std::clamp(kept - 8 * i, 0, 8));
+  return a;
+}
+
 bool Prefix::covers(const Prefix& other) const { return bits <= other.bits && contains(other.address); }
 
 Prefix InterfaceAddress::link() const { return {masked(address, bits_before(address) + bits), bits}; }
+
+std::string why_no_host(const IpAddress& a) {
+  if (!a.is_v4()) {
+    if (a == IpAddress{}) return "unspecified";
+    IpAddress loopback;
+    loopback.b.back() = 1;
+    return a == loopback ? "loopback" : a.b[0] == 0xff ? "multicast" : "";
+  }
+  const uint8_t first = a.b[12];
+  const auto all = [&](uint8_t byte) {
+    return std::all_of(a.b.begin() + 12, a.b.end(), [&](uint8_t b) { return b == byte; });
+  };
+  if (all(0)) return "unspecified";
+  if (all(255)) return "broadcast";
+  if (first == 127) return "loopback";
+  if (first >= 224 && first < 240) return "multicast";
+  return first == 0 || first >= 240 ? "reserved" : "";
+}
 
 Result<IpAddress> parse_address(const std::string& text) {
   if (const auto address = ip_from_text(text)) return *address;

@@ -15,6 +15,7 @@ struct Prefix {
   uint8_t bits = 0;
   bool operator==(const Prefix&) const = default;
   bool contains(const IpAddress& a) const;
+  IpAddress last() const;
   /// Every address of `other` is one of ours.
   bool covers(const Prefix& other) const;
 };
@@ -38,6 +39,9 @@ struct MacAddress {
   std::array<uint8_t, 6> b{};
   bool operator==(const MacAddress&) const = default;
 };
+
+/// Why no single host can have this address: "multicast", "loopback", ...; empty where one can.
+std::string why_no_host(const IpAddress& a);
 
 /// Each error is a sentence without the text itself: "not an address; write ...".
 Result<IpAddress> parse_address(const std::string& text);

@@ -27,6 +27,27 @@ TEST(Net, ContainsStaysInTheFamily) {
   EXPECT_FALSE(parse_prefix("10.1.0.0/16")->covers(*parse_prefix("10.0.0.0/8")));
 }
 
+TEST(Net, LastOfAPrefix) {
+  EXPECT_EQ(to_text(parse_prefix("192.0.2.0/30")->last()), "192.0.2.3");
+  EXPECT_EQ(to_text(parse_prefix("10.128.0.0/9")->last()), "10.255.255.255");
+  EXPECT_EQ(to_text(parse_prefix("10.0.0.1")->last()), "10.0.0.1");
+  EXPECT_EQ(to_text(parse_prefix("2001:db8::/64")->last()), "2001:db8::ffff:ffff:ffff:ffff");
+}
+
+TEST(Net, WhatNoHostHas) {
+  for (const char* host : {"10.0.0.1", "223.255.255.255", "169.254.0.1", "2001:db8::1", "fe80::1", "::2"})
+    EXPECT_EQ(why_no_host(*parse_address(host)), "") << host;
+  EXPECT_EQ(why_no_host(*parse_address("0.0.0.0")), "unspecified");
+  EXPECT_EQ(why_no_host(*parse_address("::")), "unspecified");
+  EXPECT_EQ(why_no_host(*parse_address("127.9.9.9")), "loopback");
+  EXPECT_EQ(why_no_host(*parse_address("::1")), "loopback");
+  EXPECT_EQ(why_no_host(*parse_address("239.255.0.1")), "multicast");
+  EXPECT_EQ(why_no_host(*parse_address("ff02::1")), "multicast");
+  EXPECT_EQ(why_no_host(*parse_address("255.255.255.255")), "broadcast");
+  EXPECT_EQ(why_no_host(*parse_address("240.0.0.1")), "reserved");
+  EXPECT_EQ(why_no_host(*parse_address("0.0.0.1")), "reserved");
+}
+
 TEST(Net, Others) {
   EXPECT_EQ(to_text(*parse_endpoint("[::1]:9464")), "[::1]:9464");
   EXPECT_EQ(to_text(*parse_endpoint("127.0.0.1:1")), "127.0.0.1:1");

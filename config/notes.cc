@@ -42,6 +42,11 @@ ConfigError Notes::about(const std::string& path, const std::string& text) const
   return {file_, mark.line, mark.column, path, own == places_.end() ? "" : shown(own->second.text), text};
 }
 
+uint32_t Notes::line(const std::string& path) const {
+  const auto own = places_.find(path);
+  return own == places_.end() ? 0 : own->second.at.line;
+}
+
 void Notes::error(const std::string& path, const std::string& text) { errors_.push_back(about(path, text)); }
 
 void Notes::warning(const std::string& path, const std::string& text) {

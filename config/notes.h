@@ -37,6 +37,9 @@ class Notes {
   /// Whether this key stands in the file.
   bool written(const std::string& path) const { return places_.contains(path); }
 
+  /// The line of this key, 0 where it is not in the file.
+  uint32_t line(const std::string& path) const;
+
   const std::vector<ConfigError>& errors() const { return errors_; }
   const std::vector<ConfigError>& warnings() const { return warnings_; }
 

@@ -38,6 +38,7 @@ Kind<Config> metrics_section() {
       "address:port or off",
       [](const std::string& text) -> Result<std::optional<Endpoint>> {
         if (text == "off") return std::optional<Endpoint>();
+        if (text == "no" || text == "false") return Error{"no address; write off where there shall be none"};
         auto e = parse_endpoint(text);
         if (!e) return Error{e.error() + ", or off"};
         return std::optional<Endpoint>(*e);

@@ -19,6 +19,8 @@ Result<uint32_t> parse_mode(const std::string& text) {
     return Error{"not a file mode; write octal digits like 0660"};
   if ((mode & 007) != 0)
     return Error{"gives every user of this machine access; write 0660 and set admin.group"};
+  // Who connects to a socket must be able to write to it.
+  if ((mode & 0220) == 0) return Error{"lets nobody connect; write 0660, or 0600 for the daemon's user alone"};
   return mode;
 }
 

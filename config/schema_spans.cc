@@ -96,9 +96,8 @@ Kind<std::optional<Duration>> distance() {
   auto kind = maybe(word<Duration>(
       "distance",
       [](const std::string& text) -> Result<Duration> {
-        auto km = parse_distance(text);
+        auto km = parse_distance_with_unit(text);
         if (!km) return Error{km.error()};
-        if (!text.ends_with("km")) return Error{"has no unit; write it like " + text + "km"};
         return Duration{static_cast<int64_t>(*km * 2 * kNanosPerKm)};
       },
       [](const Duration&) { return std::string(); }));

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,25 @@ std::optional<Quantity> split(const std::string& text) {
   q.unit.assign(std::find_if(p, end, [](char c) { return c != ' '; }), end);
   for (char& c : q.unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return q;
+}
+
+bool is_bare_number(const std::string& text) {
+  const auto q = split(text);
+  return q && q->unit.empty() && q->number >= 0;
+}
+
+/// The error about a number without a unit. Each of `units` that makes of it what `parse` takes is proposed;
+/// `example` where none does.
+template <class Parse, class Print>
+Error no_unit(const std::string& number, std::initializer_list<const char*> units, Parse parse, Print print,
+              const std::string& example) {
+  std::vector<std::string> readings;
+  for (const char* unit : units) {
+    const auto value = parse(number + unit);
+    const std::string text = value ? print(*value) : "";
+    if (value && std::find(readings.begin(), readings.end(), text) == readings.end()) readings.push_back(text);
+  }
+  return Error{"has no unit; write " + (readings.empty() ? example : either(readings))};
 }
 
 /// `value` in the largest of `units` (largest first) that leaves a whole number.
@@ -103,6 +123,52 @@ Result<uint64_t> parse_bytes(const std::string& text) {
       if (q->unit == unit && n == std::floor(n)) return static_cast<uint64_t>(n);
     }
   return Error{"not a number of bytes; write it like 65536, 64K or 1M"};
+}
+
+Result<Duration> parse_duration_between(const std::string& text, Duration least, Duration most) {
+  const auto in_range = [&](const std::string& t) -> Result<Duration> {
+    auto d = parse_duration(t);
+    if (d && (*d < least || *d > most))
+      return Error{"out of range; choose " + to_text(least) + " to " + to_text(most)};
+    return d;
+  };
+  if (!is_bare_number(text)) return in_range(text);
+  return no_unit(
+      text, {"us", "ms", "s"}, in_range, [](Duration d) { return to_text(d); },
+      "a time like 500us, 2ms or 60s");
+}
+
+Result<uint64_t> parse_bytes_between(const std::string& text, uint64_t least, uint64_t most) {
+  const auto in_range = [&](const std::string& t) -> Result<uint64_t> {
+    auto n = parse_bytes(t);
+    if (!n) return Error{"not a number of bytes; write it like 64KiB, 64MiB or 2GiB"};
+    if (*n < least || *n > most)
+      return Error{"out of range; choose " + bytes_text(least) + " to " + bytes_text(most)};
+    return n;
+  };
+  if (!is_bare_number(text)) return in_range(text);
+  return no_unit(text, {"B", "KiB", "MiB", "GiB"}, in_range, bytes_text, "it like 64KiB, 64MiB or 2GiB");
+}
+
+Result<Rate> parse_rate_with_unit(const std::string& text) {
+  if (!is_bare_number(text)) return parse_rate(text);
+  return no_unit(
+      text, {"bps", "Mbps", "Gbps"}, [](const std::string& t) { return parse_rate(t); },
+      [](Rate r) { return to_text(r); }, "it like 100Gbps");
+}
+
+Result<double> parse_distance_with_unit(const std::string& text) {
+  auto km = parse_distance(text);
+  if (!km) return Error{"not a distance; write kilometres from 0 to 100000 with their unit, like 1000km"};
+  if (is_bare_number(text)) return Error{"has no unit; write " + text + "km"};
+  return km;
+}
+
+std::string either(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return text;
 }
 
 Result<uint64_t> parse_whole(const std::string& text, uint64_t least, uint64_t most,

@@ -2,6 +2,7 @@
 // Quantities as people write them, in the configuration and on a command line, and back.
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "dataplane/base/result.h"
 #include "dataplane/base/time.h"
@@ -23,6 +24,15 @@ inline constexpr int64_t kNanosPerKm = 5000;
 Result<double> parse_distance(const std::string& text);
 /// "65536", "64K", "1MiB": powers of 1024.
 Result<uint64_t> parse_bytes(const std::string& text);
+/// A time or a number of bytes of this range, with its unit. A number alone may mean anything: the error
+/// proposes what it may have been meant for.
+Result<Duration> parse_duration_between(const std::string& text, Duration least, Duration most);
+Result<uint64_t> parse_bytes_between(const std::string& text, uint64_t least, uint64_t most);
+/// The same for a rate and a distance, of any size.
+Result<Rate> parse_rate_with_unit(const std::string& text);
+Result<double> parse_distance_with_unit(const std::string& text);
+/// "a, b or c"
+std::string either(const std::vector<std::string>& words);
 /// A whole number from `least` to `most`, at most 2^53. The error is `remedy`.
 Result<uint64_t> parse_whole(const std::string& text, uint64_t least, uint64_t most, const std::string& remedy);
 /// A whole number from 0 to 2^53.
@@ -42,6 +52,10 @@ inline Result<Rate> parse_rate(const std::string& option, const std::string& tex
 inline Result<Duration> parse_duration(const std::string& option, const std::string& text) {
   return of_option(option, text, parse_duration(text));
 }
+inline Result<Duration> parse_duration_between(const std::string& option, const std::string& text,
+                                               Duration least, Duration most) {
+  return of_option(option, text, parse_duration_between(text, least, most));
+}
 inline Result<double> parse_probability(const std::string& option, const std::string& text) {
   return of_option(option, text, parse_probability(text));
 }
@@ -50,6 +64,10 @@ inline Result<double> parse_distance(const std::string& option, const std::strin
 }
 inline Result<uint64_t> parse_bytes(const std::string& option, const std::string& text) {
   return of_option(option, text, parse_bytes(text));
+}
+inline Result<uint64_t> parse_bytes_between(const std::string& option, const std::string& text, uint64_t least,
+                                            uint64_t most) {
+  return of_option(option, text, parse_bytes_between(text, least, most));
 }
 inline Result<uint64_t> parse_whole(const std::string& option, const std::string& text, uint64_t least,
                                     uint64_t most, const std::string& remedy) {

@@ -53,6 +53,23 @@ TEST(Units, Bytes) {
     EXPECT_FALSE(parse_bytes("--message", bad).ok()) << bad;
 }
 
+TEST(Units, UnitsThatAreMissing) {
+  const auto time = [](const std::string& text) {
+    return parse_duration_between("--wait", text, Duration::millis(1), Duration::seconds(600));
+  };
+  EXPECT_EQ(time("5s")->ns, 5'000'000'000);
+  EXPECT_EQ(time("5").error(), "--wait 5: has no unit; write 5ms or 5s");
+  EXPECT_EQ(time("0.5").error(), "--wait 0.5: has no unit; write 500ms");
+  EXPECT_EQ(time("5000000").error(), "--wait 5000000: has no unit; write 5s");
+  EXPECT_EQ(time("1e12").error(), "--wait 1e12: has no unit; write a time like 500us, 2ms or 60s");
+  EXPECT_EQ(time("601s").error(), "--wait 601s: out of range; choose 1ms to 600s");
+  EXPECT_EQ(*parse_bytes_between("--bytes", "64K", 1, 1 << 20), 65536u);
+  EXPECT_EQ(parse_bytes_between("--bytes", "512", 1, 1 << 20).error(),
+            "--bytes 512: has no unit; write 512B or 512KiB");
+  EXPECT_EQ(either({"a"}), "a");
+  EXPECT_EQ(either({"a", "b", "c"}), "a, b or c");
+}
+
 TEST(Units, WholeNumbers) {
   EXPECT_EQ(*parse_whole("--qps", "8", 1, 8, "no"), 8u);
   EXPECT_EQ(*parse_seed("--seed", "9007199254740992"), uint64_t{1} << 53);

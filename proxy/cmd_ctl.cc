@@ -20,16 +20,13 @@ struct CtlOptions {
   std::string socket = service::kAdminSocket;
   bool json = false;
   // show
-  std::string what, ip, state, span;
-  uint64_t qpn = 0, top = 0;
+  std::string what, ip, state, span, qpn, top;
   // register, unregister
-  std::string local, remote, vlan, completion, wait = "5s";
-  uint64_t mtu = 0;
+  std::string local, remote, vlan, completion, mtu, wait = "5s";
   bool credits = false;
   // mode, capture
-  std::string traffic_class, flow, mode, file, max_bytes = "64MiB", max_time = "60s";
+  std::string traffic_class, flow, mode, file, max_packets = "10000", max_bytes = "64MiB", max_time = "60s";
   std::vector<std::string> flows, reasons;
-  uint64_t max_packets = 10'000;
 };
 using Options = std::shared_ptr<CtlOptions>;
 
@@ -40,8 +37,25 @@ std::vector<std::string> split(const std::string& text) {
   return out;
 }
 
-uint64_t whole(const std::string& option, const std::string& text, uint64_t most) {
-  return or_stop(parse_whole(option, text, 0, most, "write it in decimal"));
+constexpr uint64_t kMaxVlan = 4094, kMax24 = 0xffffff;
+
+/// `what`: "a QPN", told where the text is none.
+uint64_t whole(const std::string& option, const std::string& text, const std::string& what, uint64_t least,
+               uint64_t most) {
+  return or_stop(parse_whole(
+      option, text, least, most,
+      "not " + what + "; write a whole number from " + std::to_string(least) + " to " + std::to_string(most)));
+}
+// QPs 0 and 1 carry management.
+uint64_t qpn_of(const std::string& option, const std::string& text) {
+  return whole(option, text, "a QPN", 2, kMax24);
+}
+uint64_t vlan_of(const std::string& option, const std::string& text) {
+  return whole(option, text, "a VLAN id", 0, kMaxVlan);
+}
+
+int64_t wait_ms(const Options& o) {
+  return or_stop(parse_duration_between("--wait", o->wait, Duration{}, Duration::seconds(600))).ns / 1'000'000;
 }
 
 Json ask(const Options& o, Json request) {
@@ -73,10 +87,10 @@ void tell(const Options& o, const Json& result) {
 void run_show(const Options& o) {
   Json request = {{"cmd", "show"}, {"what", o->what}};
   if (!o->ip.empty()) request["ip"] = o->ip;
-  if (o->qpn != 0) request["qpn"] = o->qpn;
+  if (!o->qpn.empty()) request["qpn"] = qpn_of("--qpn", o->qpn);
   if (!o->state.empty()) request["state"] = o->state;
   if (!o->span.empty()) request["span"] = o->span;
-  if (o->top != 0) request["top"] = o->top;
+  if (!o->top.empty()) request["top"] = whole("--top", o->top, "a number of flows", 1, 1'000'000);
   Json result = ask(o, request);
   // A long list comes in parts.
   while (result.contains("next") && result["next"].is_number_unsigned()) {
@@ -97,9 +111,9 @@ void run_show(const Options& o) {
 Json end_of(const std::string& option, const std::string& text) {
   const auto parts = split(text);
   if (parts.size() < 2 || parts.size() > 4) stop(option + " " + text + ": write IP,QPN or IP,QPN,PSN", 2);
-  Json end = {{"ip", parts[0]}, {"qpn", whole(option, parts[1], 0xffffff)}};
-  if (parts.size() > 2) end["psn"] = whole(option, parts[2], 0xffffff);
-  if (parts.size() > 3) end["msn"] = whole(option, parts[3], 0xffffff);
+  Json end = {{"ip", parts[0]}, {"qpn", qpn_of(option, parts[1])}};
+  if (parts.size() > 2) end["psn"] = whole(option, parts[2], "a PSN", 0, kMax24);
+  if (parts.size() > 3) end["msn"] = whole(option, parts[3], "an MSN", 0, kMax24);
   return end;
 }
 
@@ -108,13 +122,13 @@ void run_pair(const Options& o, const char* command) {
       {"cmd", command}, {"local", end_of("--local", o->local)}, {"remote", end_of("--remote", o->remote)}};
   const auto vlans = split(o->vlan);
   if (vlans.size() > 2) stop("--vlan " + o->vlan + ": write one VLAN id, or OUTER,INNER", 2);
-  if (!vlans.empty()) request["vlan"] = whole("--vlan", vlans[0], 4094);
-  if (vlans.size() == 2) request["inner_vlan"] = whole("--vlan", vlans[1], 4094);
-  if (o->mtu != 0) request["mtu"] = o->mtu;
+  if (!vlans.empty()) request["vlan"] = vlan_of("--vlan", vlans[0]);
+  if (vlans.size() == 2) request["inner_vlan"] = vlan_of("--vlan", vlans[1]);
+  if (!o->mtu.empty()) request["mtu"] = whole("--mtu", o->mtu, "a path MTU", 256, 4096);
   if (o->credits) request["credits"] = true;
   if (!o->completion.empty()) request["completion"] = o->completion;
   if (!o->span.empty()) request["span"] = o->span;
-  request["wait_ms"] = or_stop(parse_duration("--wait", o->wait)).ns / 1'000'000;
+  request["wait_ms"] = wait_ms(o);
   tell(o, ask(o, request));
 }
 
@@ -122,9 +136,9 @@ Json flow_of(const std::string& text) {
   const auto parts = split(text);
   if (parts.size() < 3 || parts.size() > 5)
     stop("--flow " + text + ": write SOURCE,DESTINATION,QPN and, if tagged, VLAN ids", 2);
-  Json flow = {{"src", parts[0]}, {"dst", parts[1]}, {"qpn", whole("--flow", parts[2], 0xffffff)}};
-  if (parts.size() > 3) flow["vlan"] = whole("--flow", parts[3], 4094);
-  if (parts.size() > 4) flow["inner_vlan"] = whole("--flow", parts[4], 4094);
+  Json flow = {{"src", parts[0]}, {"dst", parts[1]}, {"qpn", qpn_of("--flow", parts[2])}};
+  if (parts.size() > 3) flow["vlan"] = vlan_of("--flow", parts[3]);
+  if (parts.size() > 4) flow["inner_vlan"] = vlan_of("--flow", parts[4]);
   return flow;
 }
 
@@ -135,17 +149,17 @@ void run_mode(const Options& o) {
   tell(o, ask(o, request));
 }
 
-void run_drain(const Options& o) {
-  const int64_t wait_ms = or_stop(parse_duration("--wait", o->wait)).ns / 1'000'000;
-  tell(o, ask(o, {{"cmd", "drain"}, {"wait_ms", wait_ms}}));
-}
+void run_drain(const Options& o) { tell(o, ask(o, {{"cmd", "drain"}, {"wait_ms", wait_ms(o)}})); }
 
 void run_capture_start(const Options& o) {
-  Json request = {{"cmd", "capture"}, {"action", "start"}, {"file", o->file}, {"packets", o->max_packets}};
+  Json request = {{"cmd", "capture"}, {"action", "start"}, {"file", o->file}};
+  request["packets"] = whole("--packets", o->max_packets, "a number of packets", 1, 1'000'000'000);
   for (const std::string& f : o->flows) request["flows"].push_back(flow_of(f));
   for (const std::string& r : o->reasons) request["reasons"].push_back(r);
-  request["bytes"] = or_stop(parse_bytes("--bytes", o->max_bytes));
-  request["seconds"] = or_stop(parse_duration("--time", o->max_time)).ns / 1'000'000'000;
+  request["bytes"] = or_stop(parse_bytes_between("--bytes", o->max_bytes, 1, uint64_t{1} << 40));
+  const Duration time =
+      or_stop(parse_duration_between("--time", o->max_time, Duration::seconds(1), Duration::seconds(86'400)));
+  request["seconds"] = time.ns / 1'000'000'000;
   tell(o, ask(o, request));
 }
 
@@ -183,7 +197,7 @@ void add_pair_options(CLI::App& c, const Options& o) {
   c.add_option("--remote", o->remote, "End at the far side, written the same way")->required();
   c.add_option("--vlan", o->vlan, "VLAN id, or OUTER,INNER");
   c.add_option("--span", o->span, "Span, where the daemon cannot tell it from the addresses");
-  c.add_option("--wait", o->wait, "How long to wait for both proxies");
+  c.add_option("--wait", o->wait, "How long to wait for both proxies, like 5s");
 }
 
 void add_pairs(CLI::App& ctl, const Options& o) {
@@ -225,8 +239,8 @@ void add_capture(CLI::App& ctl, const Options& o) {
                     "Flow, both ways: SOURCE,DESTINATION,QPN[,VLAN[,INNER]]; may be repeated");
   start->add_option("--reason", o->reasons, "Packets with this reason (docs/metrics.md); may be repeated");
   start->add_option("--packets", o->max_packets, "Ends after so many packets");
-  start->add_option("--bytes", o->max_bytes, "Ends after so many bytes");
-  start->add_option("--time", o->max_time, "Ends after this time");
+  start->add_option("--bytes", o->max_bytes, "Ends after so many bytes, like 64MiB");
+  start->add_option("--time", o->max_time, "Ends after this time, like 60s");
   start->footer("Example: matchrdma ctl capture start --file bad.pcapng --reason icrc_wan --packets 100");
   start->callback([o] { run_capture_start(o); });
   for (const char* action : {"stop", "status"}) {

@@ -3,6 +3,7 @@
 
 int main(int argc, char** argv) {
   CLI::App app{"matchrdma: tools around the RoCEv2 long-haul proxy"};
+  app.set_version_flag("--version", MATCHRDMA_VERSION);
   app.require_subcommand(1);
   matchrdma::add_trace_command(app);
   matchrdma::add_replay_command(app);

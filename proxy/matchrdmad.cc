@@ -1,4 +1,6 @@
 // matchrdmad: the proxy at one end of one or more long links.
+#include <sysexits.h>
+
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -14,6 +16,7 @@ int main(int argc, char** argv) {
   bool check = false;
   app.add_option("--config", path, "YAML file; docs/configuration.md describes it")->capture_default_str();
   app.add_flag("--check", check, "check the file, and the key files it names, and end");
+  app.footer("Exit codes: 0 ended as asked; 1 it could not start; 2 what was typed is wrong; 78 the file is.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -21,7 +24,7 @@ int main(int argc, char** argv) {
   }
   const ConfigResult config = load_config(path);
   std::cerr << complaints(config);
-  if (!config.ok()) return 1;
+  if (!config.ok()) return EX_CONFIG;  // deploy/matchrdmad.service: only a person can mend that
   if (check) {
     std::cout << path << ": good\n";
     return 0;
@@ -33,6 +36,8 @@ int main(int argc, char** argv) {
   auto d = daemon::Daemon::start(config.config, path);
   if (!d) {
     daemon::log().error(d.error());
+    // Who starts it looks at the terminal.
+    if (!config.config->log.file.empty()) std::cerr << "matchrdmad: " << d.error() << "\n";
     return 1;
   }
   for (const std::string& line : (*d)->sizes()) daemon::log().info(line);

@@ -49,9 +49,24 @@ constexpr std::array<Show, 6> kShows{{{"status", status_json},
                                       {"budgets", budgets_json},
                                       {"custody", custody_json}}};
 
+/// Whether the daemon has a span of this name; otherwise the names of those it has.
+Result<void> check_span(const std::string& name, const DaemonView& view) {
+  std::string names;
+  for (const PeerView& p : view.peers) {
+    if (p.span == name) return {};
+    names += (names.empty() ? "" : ", ") + p.span;
+  }
+  return Error{"span: there is no span " + name + "; there is: " + names};
+}
+
 Outcome show_flows(const std::string& what, Fields& f, const DaemonView& view) {
   const auto filter = read_flow_filter(f);
   if (!filter) return refusal(filter.error());
+  if (!filter->span.empty()) {
+    if (auto known = check_span(filter->span, view); !known) return refusal(known.error());
+  }
+  if (what == "unpaired" && !filter->state.empty())
+    return refusal("state: only paired flows have one; leave it out");
   return reply(what == "flows" ? flows_json(view, *filter) : unpaired_json(view, *filter));
 }
 

@@ -40,7 +40,8 @@ std::string pair_line(const std::string& cmd, const std::string& more = "") {
 
 TEST_F(CommandsTest, HostileInputIsRefused) {
   EXPECT_NE(error("garbage").find("not JSON"), std::string::npos);
-  EXPECT_NE(error("").find("not JSON"), std::string::npos);
+  for (const char* blank : {"", " \t", "\r"})
+    EXPECT_EQ(error(blank), "the request is an empty line, not JSON; send one object per line");
   EXPECT_NE(error("[1]").find("not a JSON object"), std::string::npos);
   EXPECT_NE(error(std::string("\xff\xfe{\"v\":1}")).find("not JSON"), std::string::npos);
   EXPECT_NE(error(std::string(60'000, '[')).find("nested"), std::string::npos);
@@ -85,13 +86,52 @@ TEST_F(CommandsTest, FlowsAreFiltered) {
   EXPECT_EQ(count(R"(,"qpn":103)"), 1u);
   EXPECT_EQ(count(R"(,"qpn":5003)"), 1u);
   EXPECT_EQ(count(R"(,"state":"opened")"), 4u);
-  EXPECT_EQ(count(R"(,"span":"south")"), 0u);
+  EXPECT_EQ(count(R"(,"state":"poisoned")"), 0u);
+  EXPECT_EQ(count(R"(,"span":"north")"), 10u);
   const Json top = result(R"({"v":1,"cmd":"show","what":"flows","top":2})");
   ASSERT_EQ(top["flows"].size(), 2u);
   EXPECT_EQ(top["flows"][0]["owned_packets"], 9);
   EXPECT_EQ(top["matching"], 10);
   EXPECT_TRUE(top["next"].is_null());
   EXPECT_NE(error(R"({"v":1,"cmd":"show","what":"flows","ip":"here"})").find("not an IP"), std::string::npos);
+}
+
+TEST_F(CommandsTest, FiltersThatCanFitNothingAreRefused) {
+  board.publish(test_view());
+  const auto refused = [this](const std::string& what, const std::string& filter) {
+    return error(R"({"v":1,"cmd":"show","what":")" + what + "\"," + filter + "}");
+  };
+  EXPECT_EQ(refused("flows", R"("span":"south")"), "span: there is no span south; there is: north");
+  EXPECT_EQ(refused("unpaired", R"("span":"south")"), "span: there is no span south; there is: north");
+  EXPECT_EQ(refused("flows", R"("state":"open")"),
+            "state: \"open\" is no choice; choose one of: paired, opening, basing, barrier, active, reopening, "
+            "doubted, closing, poisoned, transparent, idle, opened, tracking");
+  EXPECT_EQ(refused("unpaired", R"("state":"active")"), "state: only paired flows have one; leave it out");
+  EXPECT_EQ(refused("flows", R"("top":-1)"), "top: -1 is not a whole number from 0 to 1000000");
+}
+
+TEST_F(CommandsTest, PairsThatCannotBeAreRefused) {
+  const auto refused = [this](const std::string& a, const std::string& b, const std::string& qpn) {
+    return error(R"({"v":1,"cmd":"register","mtu":1024,"local":{"ip":")" + a +
+                 R"(","qpn":17},"remote":{"ip":")" + b + R"(","qpn":)" + qpn + "}}");
+  };
+  const std::string none = " is no address of one host (", remedy = "); write that of the QP's port";
+  EXPECT_EQ(refused("224.0.0.1", "10.0.1.1", "9"), "local.ip: 224.0.0.1" + none + "multicast" + remedy);
+  EXPECT_EQ(refused("10.0.0.1", "0.0.0.0", "9"), "remote.ip: 0.0.0.0" + none + "unspecified" + remedy);
+  EXPECT_EQ(refused("10.0.0.1", "127.0.0.1", "9"), "remote.ip: 127.0.0.1" + none + "loopback" + remedy);
+  EXPECT_EQ(refused("10.0.0.1", "255.255.255.255", "9"),
+            "remote.ip: 255.255.255.255" + none + "broadcast" + remedy);
+  EXPECT_EQ(refused("fd00::1", "ff02::1", "9"), "remote.ip: ff02::1" + none + "multicast" + remedy);
+  EXPECT_EQ(refused("10.0.0.1", "10.0.0.1", "9"),
+            "remote: 10.0.0.1 is the address of local too; the ends of a pair are two hosts");
+  for (const char* qpn : {"0", "1"}) {
+    EXPECT_EQ(refused("10.0.0.1", "10.0.1.1", qpn),
+              std::string("remote.qpn: ") + qpn +
+                  " is not the QPN of a pair: QPs 0 and 1 carry management; choose 2 to 16777215");
+  }
+  EXPECT_EQ(refused("10.0.0.1", "10.0.1.1", "16777216"),
+            "remote.qpn: 16777216 is not a whole number from 0 to 16777215");
+  EXPECT_TRUE(daemon.asked.empty());
 }
 
 TEST_F(CommandsTest, LongListsComeInParts) {
@@ -134,9 +174,10 @@ TEST_F(CommandsTest, RegisterIsReadAndValidated) {
   EXPECT_NE(error(R"({"v":1,"cmd":"register","local":{"ip":"10.0.0.1","qpn":1},"remote":{"ip":"::1","qpn":9}})")
                 .find("local.qpn: 1 is not"),
             std::string::npos);
-  EXPECT_NE(error(R"({"v":1,"cmd":"register","local":{"ip":"10.0.0.1","qpn":9},"remote":{"ip":"::1","qpn":9}})")
-                .find("IPv6"),
-            std::string::npos);
+  EXPECT_NE(
+      error(R"({"v":1,"cmd":"register","local":{"ip":"10.0.0.1","qpn":9},"remote":{"ip":"fd00::1","qpn":9}})")
+          .find("IPv6"),
+      std::string::npos);
 }
 
 TEST_F(CommandsTest, WhatTakesTimeIsAskedUntilItIsDone) {

@@ -34,6 +34,8 @@ std::string shown(const Json& j) {
 }  // namespace
 
 Result<Json> parse_object(std::string_view text) {
+  if (text.find_first_not_of(" \t\r") == std::string_view::npos)
+    return Error{"the request is an empty line, not JSON; send one object per line"};
   if (too_deep(text)) return Error{"the request is nested more than " + std::to_string(kMaxDepth) + " deep"};
   Json j = Json::parse(text, nullptr, false);
   if (j.is_discarded()) return Error{"the request is not JSON; send one object per line"};

@@ -10,7 +10,6 @@
 #include <fstream>
 
 #include "controlplane/service/listeners.h"
-#include "controlplane/service/psk_file.h"
 #include "controlplane/service/test_daemon.h"
 
 namespace matchrdma::service {
@@ -75,8 +74,9 @@ TEST_F(LineServerTest, AnswersInOrder) {
   say(c, std::string(kStatus) + "\r\n" + "nonsense\n" + kStatus);
   turn(10);
   const std::string text = heard(c);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
-  EXPECT_NE(text.find("not JSON"), std::string::npos);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << text;
+  const size_t blank = text.find("an empty line"), nonsense = text.find("is not JSON");
+  EXPECT_TRUE(blank != std::string::npos && nonsense != std::string::npos && blank < nonsense) << text;
 }
 
 TEST_F(LineServerTest, SocketIsForItsGroupAlone) {
@@ -257,35 +257,11 @@ TEST_F(LineServerTest, ARequestIsServedThoughTheClientSaysNoMore) {
   EXPECT_EQ(server->clients(), 0u);
 }
 
-TEST_F(LineServerTest, PskFilesArePrivateAndComplete) {
-  const std::string file = folder + "/psk";
-  const auto write = [&file](const std::string& text, mode_t mode) {
-    std::ofstream(file) << text;
-    ::chmod(file.c_str(), mode);
-  };
-  const std::string key(32, 'a');
-  write("# keys\nhost1 " + key + "\n\nhost2 " + key + key + "\n", 0600);
-  const auto keys = read_psk_file(file);
-  ASSERT_TRUE(keys.ok()) << keys.error();
-  EXPECT_EQ(keys->size(), 2u);
-  EXPECT_EQ(keys->at("host1"), std::vector<uint8_t>(16, 0xaa));
-  const auto refused = [&](const std::string& text, mode_t mode, const std::string& why) {
-    write(text, mode);
-    const auto r = read_psk_file(file);
-    ASSERT_FALSE(r.ok()) << text;
-    EXPECT_NE(r.error().find(why), std::string::npos) << r.error();
-    EXPECT_EQ(r.error().find(key), std::string::npos) << "a secret in an error";
-  };
-  refused("host1 " + key, 0640, "chmod 0600");
-  refused("host1 " + key + "z", 0600, "line 1: write IDENTITY HEXKEY");
-  refused("host1 " + key + " more", 0600, "line 1: write");
-  refused("host1 abcd", 0600, "16 to 64 bytes");
-  refused("host1 " + key + "\nhost1 " + key, 0600, "twice");
-  refused("# nothing\n", 0600, "no key");
-  EXPECT_FALSE(read_psk_file(folder + "/none").ok());
+TEST_F(LineServerTest, ListenersNeedTheirPskFile) {
   RegisterListenerOptions o;
   o.psk_file = folder + "/none";
-  EXPECT_FALSE(open_register_listener(o, commands).ok());
+  EXPECT_NE(open_register_listener(o, commands).error().find("PSK file " + o.psk_file + ": cannot be opened"),
+            std::string::npos);
   o.address = "localhost";
   EXPECT_NE(open_register_listener(o, commands).error().find("not an IP address"), std::string::npos);
 }

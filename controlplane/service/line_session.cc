@@ -71,7 +71,6 @@ void LineSession::start(Commands& commands, Instant now) {
   const std::string line = in_.substr(0, end);
   in_.erase(0, end + 1);
   progress_ = now;
-  if (line.find_first_not_of(" \t\r") == std::string::npos) return;
   Outcome o = commands.run(line, rights_, now);
   if (auto* later = std::get_if<Pending>(&o)) {
     pending_ = std::move(*later);

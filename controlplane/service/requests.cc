@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
+#include "config/net.h"
 #include "dataplane/base/ip_text.h"
+#include "dataplane/flow/flow_state.h"
 #include "dataplane/flow/role_ctx.h"
 
 namespace matchrdma::service {
@@ -17,17 +20,32 @@ constexpr uint64_t kMaxCaptureFlows = 64;
 template <typename E>
 using Choice = std::pair<const char*, E>;
 
+std::string no_choice(const std::string& text, const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return "\"" + text + "\" is no choice; choose one of: " + list;
+}
+
 template <typename E, size_t N>
 E choose(Fields& f, const char* key, const std::array<Choice<E>, N>& choices, E otherwise) {
   if (!f.has(key)) return otherwise;
   const std::string text = f.text(key, true);
-  std::string names;
+  std::vector<std::string> names;
   for (const auto& [name, value] : choices) {
     if (text == name) return value;
-    names += (names.empty() ? "" : ", ") + std::string(name);
+    names.emplace_back(name);
   }
-  f.wrong(key, "\"" + text + "\" is no choice; choose one of: " + names);
+  f.wrong(key, no_choice(text, names));
   return otherwise;
+}
+
+void check_state(Fields& f, const std::string& text) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < static_cast<size_t>(FlowState::kCount); ++i)
+    names.emplace_back(state_name(static_cast<FlowState>(i)));
+  // Of flows at their destination, besides those that have the same name there (Shard::flows).
+  for (const char* name : {"idle", "opened", "tracking"}) names.emplace_back(name);
+  if (std::find(names.begin(), names.end(), text) == names.end()) f.wrong("state", no_choice(text, names));
 }
 
 IpAddress read_ip(Fields& f, const char* key) {
@@ -38,7 +56,14 @@ IpAddress read_ip(Fields& f, const char* key) {
 }
 
 // QPs 0 and 1 carry management; they are never a pair.
-Qpn read_qpn(Fields& f) { return Qpn{static_cast<uint32_t>(f.whole("qpn", 2, kMax24))}; }
+Qpn read_qpn(Fields& f) {
+  constexpr uint64_t kLeast = 2;
+  const uint64_t n = f.whole("qpn", 0, kMax24);
+  if (n < kLeast)
+    f.wrong("qpn", std::to_string(n) + " is not the QPN of a pair: QPs 0 and 1 carry management; choose 2 to " +
+                       std::to_string(kMax24));
+  return Qpn{static_cast<uint32_t>(n)};
+}
 
 uint16_t read_small(Fields& f, const char* key, uint64_t most) {
   return static_cast<uint16_t>(f.whole(key, 0, most, 0));
@@ -50,6 +75,8 @@ Registration::End read_end(Fields& request, const char* key) {
   if (j == nullptr) return end;
   Fields f(*j, std::string(key) + ".");
   end.ip = read_ip(f, "ip");
+  if (const std::string why = why_no_host(end.ip); !why.empty())
+    f.wrong("ip", ip_text(end.ip) + " is no address of one host (" + why + "); write that of the QP's port");
   end.qpn = read_qpn(f);
   end.has_start = f.has("psn");
   end.start = Psn{static_cast<uint32_t>(f.whole("psn", 0, kMax24, 0))};
@@ -113,6 +140,8 @@ Result<PairCommand> read_pair(Fields& f) {
   Registration& r = c.pair.reg;
   r.a = read_end(f, "local");
   r.b = read_end(f, "remote");
+  if (r.a.ip == r.b.ip)
+    f.wrong("remote", ip_text(r.b.ip) + " is the address of local too; the ends of a pair are two hosts");
   if (r.a.ip.is_v4() != r.b.ip.is_v4()) f.wrong("remote", "one end is IPv4 and the other IPv6");
   r.vlan_outer = read_small(f, "vlan", kMaxVlan);
   r.vlan_inner = read_small(f, "inner_vlan", kMaxVlan);
@@ -174,6 +203,7 @@ Result<FlowFilter> read_flow_filter(Fields& f) {
   if (f.has("ip")) r.ip = read_ip(f, "ip");
   if (f.has("qpn")) r.qpn = Qpn{static_cast<uint32_t>(f.whole("qpn", 0, kMax24))};
   r.state = f.text("state");
+  if (f.has("state")) check_state(f, r.state);
   r.span = f.text("span");
   r.top = f.whole("top", 0, 1'000'000, 0);
   r.from = f.whole("from", 0, 100'000'000, 0);

@@ -11,7 +11,7 @@
 #include <csignal>
 #include <utility>
 
-#include "controlplane/service/psk_file.h"
+#include "config/psk_file.h"
 
 namespace matchrdma::service {
 namespace {
@@ -110,7 +110,7 @@ TlsPskServer::~TlsPskServer() = default;
 
 Result<TlsPskServer> TlsPskServer::load(const std::string& file) {
   auto keys = read_psk_file(file);
-  if (!keys) return Error{keys.error()};
+  if (!keys) return Error{"PSK file " + file + ": " + keys.error()};
   auto impl = std::make_unique<Impl>();
   impl->keys = std::move(*keys);
   impl->ctx.reset(SSL_CTX_new(TLS_server_method()));

@@ -78,6 +78,20 @@ class Ctl(unittest.TestCase):
         self.assertIn("plain file name", self.ctl("capture", "start", "--file", "/etc/x", "--reason", "uc", code=1))
         self.assertIn("IP,QPN", self.ctl("register", "--local", "x", "--remote", "y", "--mtu", "1024", code=2))
         self.assertIn("mtu: choose", self.ctl("register", *PAIR, "--mtu", "1500", code=1))
+        self.assertIn("--local 1: not a QPN; write a whole number from 2 to 16777215",
+                      self.ctl("register", "--local", "10.0.0.1,1", *PAIR[2:], "--mtu", "1024", code=2))
+        self.assertIn("--remote 16777216: not a PSN; write a whole number from 0 to 16777215",
+                      self.ctl("unregister", *PAIR[:2], "--remote", "10.0.1.1,18,16777216", code=2))
+        self.assertIn("remote.ip: 224.0.0.1 is no address of one host (multicast)",
+                      self.ctl("unregister", *PAIR[:2], "--remote", "224.0.0.1,18", code=1))
+        self.assertIn("10.0.0.1 is the address of local too",
+                      self.ctl("unregister", *PAIR[:2], "--remote", "10.0.0.1,18", code=1))
+        self.assertIn("--mtu big: not a path MTU; write", self.ctl("register", *PAIR, "--mtu", "big", code=2))
+        for top in ("-1", "0", "many", "1.5"):
+            self.assertIn(f"--top {top}: not a number of flows; write a whole number from 1 to 1000000",
+                          self.ctl("show", "flows", "--top", top, code=2))
+        self.assertIn("choose one of: paired, opening", self.ctl("show", "flows", "--state", "spam", code=1))
+        self.assertIn("there is no span spam; there is: north", self.ctl("show", "flows", "--span", "spam", code=1))
         self.assertIn("is matchrdmad running", self.ctl("show", "status", code=1, path="/nowhere/admin.sock"))
         dead = os.path.join(self.host.folder.name, "dead.sock")
         with socket.socket(socket.AF_UNIX) as s:
@@ -85,6 +99,20 @@ class Ctl(unittest.TestCase):
         self.assertIn("nobody listens", self.ctl("show", "status", code=1, path=dead))
         self.host.say("starting")
         self.assertIn("try again", self.ctl("show", "status", code=1))
+
+    def test_units_are_asked_for(self):
+        capture = ["capture", "start", "--file", "a", "--reason", "uc"]
+        for args, sentence in [
+                (["drain", "--wait", "5"], "--wait 5: has no unit; write 5us, 5ms or 5s"),
+                (["unregister", *PAIR, "--wait", "1500"], "--wait 1500: has no unit; write 1500us or 1500ms"),
+                (["drain", "--wait", "20min"], "--wait 20min: not a time; write it like 10ms"),
+                (["drain", "--wait", "1200s"], "--wait 1200s: out of range; choose 0ns to 600s"),
+                ([*capture, "--bytes", "64"], "--bytes 64: has no unit; write 64B, 64KiB, 64MiB or 64GiB"),
+                ([*capture, "--bytes", "much"], "--bytes much: not a number of bytes; write it like 64KiB"),
+                ([*capture, "--time", "60"], "--time 60: has no unit; write 60s"),
+                ([*capture, "--time", "10ms"], "--time 10ms: out of range; choose 1s to 86400s"),
+                ([*capture, "--packets", "-1"], "--packets -1: not a number of packets; write a whole number from 1")]:
+            self.assertIn(sentence, self.ctl(*args, code=2))
 
     @unittest.skipUnless(os.getuid() == 0, "needs root to become somebody else")
     def test_permission_names_the_group(self):
