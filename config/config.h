@@ -31,6 +31,7 @@ struct WorkersConfig {
   std::vector<uint32_t> cores;  ///< one worker on each; required
   uint32_t main_core = 0;       ///< control thread: channel, admin, metrics
   Idle idle = Idle::kBusy;
+  Duration coalesce;    ///< adaptive: a worker that found nothing rests at least so long
   uint16_t burst = 32;  ///< packets taken from a queue at one time
 };
 

@@ -41,6 +41,8 @@ Kind<WorkersConfig> workers_section() {
       key<W>("main_core", &W::main_core, core, kRestart, "core of the control thread"),
       key<W>("idle", &W::idle, choice<Idle>({{"busy", Idle::kBusy}, {"adaptive", Idle::kAdaptive}}), kRestart,
              "busy: polls on, a whole core; adaptive: sleeps when nothing comes"),
+      key<W>("coalesce", &W::coalesce, time_between(Duration{}, Duration::millis(10)), kRestart,
+             "adaptive: a worker that found nothing rests at least so long; fewer wake-ups, more latency"),
       key<W>("burst", &W::burst, whole<uint16_t>(1, 256), kRestart, "packets taken from a queue at one time"),
   });
 }

@@ -204,7 +204,8 @@ void add_pairs(CLI::App& ctl, const Options& o) {
   CLI::App* reg = ctl.add_subcommand("register", "Tell both proxies which two QPs belong together");
   add_pair_options(*reg, o);
   reg->add_option("--mtu", o->mtu, "Path MTU of the QPs: 256 to 4096")->required();
-  reg->add_option("--completion", o->completion, "transparent, early or end-to-end");
+  reg->add_option("--completion", o->completion,
+                  "transparent, early or end-to-end (as the traffic class says)");
   reg->add_flag("--credits", o->credits, "The QPs use end-to-end credits");
   reg->footer(
       "Example: matchrdma ctl register --local 10.0.0.1,17,100 --remote 10.0.1.1,18,200 --mtu 4096 "

@@ -28,7 +28,7 @@ namespace matchrdma {
 namespace {
 
 struct SpanArguments {
-  std::string a, b, control, cores, json, mtu = "0", memory = "no-huge:256MiB", seed = "1";
+  std::string a, b, control, cores, json, mtu = "0", memory = "no-huge:256MiB", seed = "1", coalesce = "0us";
   /// Settings in the order of the command line: a later one wins.
   std::vector<std::pair<std::string, std::string>> settings;
 };
@@ -175,6 +175,7 @@ SpanRun start(const SpanArguments& a, const SpanSettings& settings, uint64_t see
       std::make_unique<SpanLink>(*run.ports[0], *run.ports[1], *run.pool, settings, seed, packets - overhead);
   run.clock = std::make_unique<io::Clock>();
   run.idle = or_stop(io::Idle::create(*run.clock));
+  run.idle->coalesce(or_stop(parse_duration("--coalesce", a.coalesce)));
   for (const auto& p : run.ports) {
     run.idle->watch(*p, 0);
     if (p->link_fd() >= 0) run.idle->watch(p->link_fd());
@@ -301,6 +302,8 @@ void add_span_command(CLI::App& app) {
   c->add_option("--mtu", a->mtu, "Set the MTU of both ports (as it is; 9216 where nothing says)");
   c->add_option("--memory", a->memory, "256MiB of hugepages, or no-huge:256MiB of ordinary memory (default)");
   c->add_option("--cores", a->cores, "Cores it may run on, like 0 or 0,1 (all)");
+  c->add_option("--coalesce", a->coalesce,
+                "When nothing is due it rests at least so long: fewer wake-ups, frames so much later (0us)");
   c->add_option("--control", a->control,
                 "Unix stream socket for lines: set NAME=VALUE..., cut, cut link, restore, stats, quit");
   c->add_option("--json", a->json, "Write the final figures to this file; - is stdout");

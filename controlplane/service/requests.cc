@@ -7,8 +7,8 @@
 
 #include "config/net.h"
 #include "dataplane/base/ip_text.h"
-#include "dataplane/flow/flow_state.h"
 #include "dataplane/flow/role_ctx.h"
+#include "dataplane/shard/shard.h"
 
 namespace matchrdma::service {
 namespace {
@@ -40,11 +40,7 @@ E choose(Fields& f, const char* key, const std::array<Choice<E>, N>& choices, E 
 }
 
 void check_state(Fields& f, const std::string& text) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < static_cast<size_t>(FlowState::kCount); ++i)
-    names.emplace_back(state_name(static_cast<FlowState>(i)));
-  // Of flows at their destination, besides those that have the same name there (Shard::flows).
-  for (const char* name : {"idle", "opened", "tracking"}) names.emplace_back(name);
+  const std::vector<std::string> names = flow_state_names();
   if (std::find(names.begin(), names.end(), text) == names.end()) f.wrong("state", no_choice(text, names));
 }
 

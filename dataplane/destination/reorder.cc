@@ -143,9 +143,11 @@ void pass_before_lift(DestinationFlow& f, const Frame& req, Seq psn, PacketRef p
 }  // namespace
 
 uint64_t reorder_room(const DestinationFlow& f, const RoleCtx& ctx) {
-  const uint64_t limit = ctx.limits->reorder_memory;
+  const uint64_t limit = ctx.limits->reorder_memory, held = f.held_bytes + f.beyond_bytes;
   const auto left = [](uint64_t all, uint64_t used) { return all - std::min(all, used); };
-  return std::min(left(limit, ctx.n->held_bytes), left(limit / 4, f.held_bytes + f.beyond_bytes));
+  const uint64_t room = std::min(left(limit, ctx.n->held_bytes), left(limit / 4, held));
+  // Receivers that stand still may hold all of it; nobody else is to starve for them.
+  return std::max(room, left(std::min(ctx.limits->reserve_bytes_per_flow, limit / 4), held));
 }
 
 void on_request(DestinationFlow& f, const Frame& req, PacketRef packet, Egress& egress, const RoleCtx& ctx) {

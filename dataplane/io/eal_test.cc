@@ -84,6 +84,19 @@ TEST(IoIdle, WakesAndKeepsDeadlines) {
   other.join();
 }
 
+TEST(IoIdle, SleepsAtLeastSoLong) {
+  const Clock clock;
+  auto idle = Idle::create(clock);
+  ASSERT_TRUE(idle.ok());
+  (*idle)->coalesce(Duration::millis(2));
+  for (const bool woken : {false, true}) {
+    if (woken) (*idle)->wake();
+    const Instant before = clock.now();
+    (*idle)->wait(before + Duration::micros(10));
+    EXPECT_GE(clock.now() - before, Duration::millis(2));
+  }
+}
+
 TEST(IoIdle, PollsPortsThatCannotWake) {
   TestPort t("net_null0", 1500, 100);
   const Clock clock;

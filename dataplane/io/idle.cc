@@ -22,6 +22,8 @@ constexpr size_t kMaxWatched = 64;
 constexpr Duration kNotWorthSleeping = Duration::micros(3);
 constexpr Duration kLongestSleep = Duration::seconds(1);
 
+timespec time_of(Duration d) { return {.tv_sec = d.ns / 1'000'000'000, .tv_nsec = d.ns % 1'000'000'000}; }
+
 }  // namespace
 
 Result<std::unique_ptr<Idle>> Idle::create(const Clock& clock) {
@@ -50,6 +52,10 @@ void Idle::wait(Instant deadline) {
     prctl(PR_SET_TIMERSLACK, 1000UL);
     timers_precise_ = true;
   }
+  if (least_.ns > 0) {
+    const timespec least = time_of(least_);
+    nanosleep(&least, nullptr);
+  }
   const Instant now = clock_.now();
   Duration time = deadline.is_never() ? kLongestSleep : std::min(deadline - now, kLongestSleep);
   if (must_poll_) {
@@ -62,7 +68,7 @@ void Idle::wait(Instant deadline) {
   fds[0] = {.fd = event_, .events = POLLIN, .revents = 0};
   for (size_t i = 0; i < watched_.size(); ++i)
     fds[i + 1] = {.fd = watched_[i].fd, .events = POLLIN, .revents = 0};
-  const timespec timeout{.tv_sec = time.ns / 1'000'000'000, .tv_nsec = time.ns % 1'000'000'000};
+  const timespec timeout = time_of(time);
   ++sleeps_;
   if (ppoll(fds.data(), watched_.size() + 1, &timeout, nullptr) <= 0) return;
   for (size_t i = 0; i < watched_.size(); ++i)

@@ -27,6 +27,10 @@ class Idle {
   /// So does a readable descriptor.
   void watch(int fd);
 
+  /// From now on a sleep lasts at least so long, whatever comes: packets gather meanwhile, and one wake-up
+  /// serves them all (NICs call it interrupt coalescing). Deadlines are kept so much later.
+  void coalesce(Duration least) { least_ = least; }
+
   /// Returns at the deadline at the latest, as precisely as the kernel's timers are; maybe earlier, for no
   /// reason.
   void wait(Instant deadline);
@@ -50,7 +54,7 @@ class Idle {
   std::vector<Watched> watched_;
   bool must_poll_ = false;
   bool timers_precise_ = false;
-  Duration interval_ = kShortest;
+  Duration interval_ = kShortest, least_;
   uint64_t sleeps_ = 0;
 };
 

@@ -250,8 +250,24 @@ std::vector<GroupView> Shard::groups() const {
 
 std::vector<Correlation::Report> Shard::unpaired() const { return impl_->correlation.report(); }
 
+namespace {
+
+constexpr std::array kDestinationStates{"idle", "opened", "tracking", "active", "closing", "poisoned"};
+static_assert(kDestinationStates.size() == static_cast<size_t>(DestState::kPoisoned) + 1);
+
+}  // namespace
+
+std::vector<std::string> flow_state_names() {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < static_cast<size_t>(FlowState::kCount); ++i)
+    names.emplace_back(state_name(static_cast<FlowState>(i)));
+  for (const char* name : kDestinationStates) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  }
+  return names;
+}
+
 std::optional<FlowView> Shard::Impl::view(const FlowRecord& r) {
-  static constexpr const char* kDest[] = {"idle", "opened", "tracking", "active", "closing", "poisoned"};
   FlowView v;
   v.learned_by = r.by;
   if (r.source) {
@@ -273,7 +289,7 @@ std::optional<FlowView> Shard::Impl::view(const FlowRecord& r) {
   const DestinationFlow& f = *r.destination;
   v.key = f.key;
   v.sender_qpn = f.sender_qpn;
-  v.state = kDest[static_cast<size_t>(f.state)];
+  v.state = kDestinationStates[static_cast<size_t>(f.state)];
   v.base = f.base;
   v.epsn = f.expected;
   v.confirmed_end = f.acked_end;

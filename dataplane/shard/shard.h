@@ -44,6 +44,9 @@ struct FlowView {
       Instant::never();  ///< when the oldest owned packet was accepted; never: nothing is owned
 };
 
+/// Every `state` that a FlowView can have, at the source and at the destination.
+std::vector<std::string> flow_state_names();
+
 /// What a snapshot tells about one budget group at its source.
 struct GroupView {
   GroupKey key;

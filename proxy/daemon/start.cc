@@ -169,6 +169,7 @@ Result<void> make_workers(const Config& c, Machine& m) {
     if (c.workers.idle == matchrdma::Idle::kBusy) continue;
     auto idle = io::Idle::create(*m.clock);
     if (!idle) return Error{idle.error()};
+    (*idle)->coalesce(c.workers.coalesce);
     for (const PortPair& p : m.ports) {
       (*idle)->watch(*p.lan, w);
       (*idle)->watch(*p.wan, w);

@@ -33,7 +33,7 @@ spans:
       keys:
 {keys}
     budgets:
-      rate: 1Gbps
+      rate: {rate}
     egress:
       rate: 1Gbps
 """
@@ -43,6 +43,7 @@ workers:
   cores: {core}
   main_core: {core}
   idle: adaptive
+  coalesce: 200us # each wake-up takes from the guests
 memory:
   no-huge: 512MiB
   file_prefix: {prefix}-{side}
@@ -82,12 +83,12 @@ def make_key(folder, number):
     return path
 
 
-def spans_of(side, name, lan, mtu, folder, key_ids):
+def spans_of(side, name, lan, mtu, folder, key_ids, rate="1Gbps"):
     """The section `spans` of a daemon between the LAN port `lan` and its end of the emulated span. Keys are files
-    `folder`/keyN."""
+    `folder`/keyN; `rate` is the budget of each receiver."""
     keys = "\n".join(f"        - id: {k}\n          file: {folder}/key{k}" for k in key_ids)
     return SPANS.format(side=side, name=name, lan=lan, mtu=mtu, wan_mtu=mtu + WAN_EXTRA, own=ADDRESS[side],
-                        peer=ADDRESS[OTHER[side]], keys=keys)
+                        peer=ADDRESS[OTHER[side]], keys=keys, rate=rate)
 
 
 class Daemon:
@@ -98,11 +99,14 @@ class Daemon:
         self.config = os.path.join(folder, f"{side}.yaml")
         self.admin = os.path.join(folder, f"admin{side}")
         self.process = None
+        self.key_ids, self.rate = [], "1Gbps"
 
-    def write_config(self, key_ids):
-        """Keys are the files that Daemons.make_key() left."""
+    def write_config(self, key_ids=()):
+        """Keys are the files that Daemons.make_key() left; those of the last time unless others are named."""
+        self.key_ids = key_ids or self.key_ids
         # qdisc_bypass=0: else tcpdump does not see what is sent.
-        spans = spans_of(self.side, "lab", f"tap{self.side},qdisc_bypass=0", self.lab.network.mtu, self.folder, key_ids)
+        spans = spans_of(self.side, "lab", f"tap{self.side},qdisc_bypass=0", self.lab.network.mtu, self.folder,
+                         self.key_ids, self.rate)
         text = CONFIG.format(side=self.side, core=core_of(self.side), spans=spans, name=CLASS, folder=self.folder,
                              prefix=self.lab.network.name)
         with open(self.config, "w", encoding="utf-8") as f:
@@ -175,6 +179,14 @@ class Daemons:
             for daemon in self.daemons.values():
                 daemon.ctl("mode", "transparent" if mode == "transparent" else "configured", "--class", CLASS)
             self.mode = mode
+
+    def set_budget(self, rate):
+        """The budget of every receiver, in bits per second of frames."""
+        for daemon in self.daemons.values():
+            daemon.rate = f"{rate / 1e6:.0f}Mbps"
+            daemon.write_config()
+            daemon.ctl("reload")
+        self.mode = "proxied"  # a reload takes modes back
 
     def check(self):
         for daemon in self.daemons.values():

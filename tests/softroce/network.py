@@ -74,7 +74,8 @@ class Network:
         self.ip("link set mgmt up")
         for side in "AB":
             call(*self.inside("python3", "-B", os.path.join(HERE, "tap.py"), f"tap{side}", str(INDEX[f"tap{side}"])))
-            self.ip(f"link set tap{side} mtu {self.mtu} up")
+            # A tap drops what its guest does not read in time, and a guest may have to wait for the processor.
+            self.ip(f"link set tap{side} mtu {self.mtu} txqueuelen 10000 up")
             self.ip(f"tuntap add dev mg{side} mode tap")
             self.ip(f"link set mg{side} master mgmt up")
             wan, span = INDEX[f"wan{side}"], INDEX[f"span{side}"]

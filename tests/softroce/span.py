@@ -21,7 +21,8 @@ class Span:
         self.socket = os.path.join(self.folder, "span")
         command = [lab.program("matchrdma"), "span", "--a", f"net_af_packet0,iface={end_a}",
                    "--b", f"net_af_packet1,iface={end_b}", "--delay", "0ms", "--loss-filter", "roce-data",
-                   "--seed", "1", "--control", self.socket, "--cores", "0,1", "--memory", "no-huge"]
+                   "--seed", "1", "--control", self.socket, "--cores", "0,1", "--memory", "no-huge",
+                   "--coalesce", "200us"]
         self.process = lab.processes.start("span", lab.network.inside(*command), nice=NICE)
         try:
             self.process.wait_for(lambda: os.path.exists(self.socket), 30, "it should open its control socket")

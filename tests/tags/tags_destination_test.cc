@@ -52,6 +52,27 @@ TEST(Tags, H2_WhatFindsNoMemoryIsNotSentAgainAndAgain) {
   EXPECT_LE(rig.a.shard.counters().custody_resends, 3 * 40u);
 }
 
+TEST(Tags, S8_ReceiversThatStandStillStarveNobody) {
+  RigOptions o;
+  o.config.limits.reorder_memory = 64 << 10;
+  PairRig rig(o);
+  const auto ends = [](uint32_t n) { return Ends{Qpn{0x11 + n}, Qpn{0x22 + n}}; };
+  for (uint32_t n = 0; n < 4; ++n) {  // a flow may take a quarter
+    rig.connect(ends(n));
+    for (uint32_t psn = 100; psn < 300; ++psn) rig.from_a(write_only(psn), ends(n));
+    rig.run(Duration::millis(5));
+  }
+  EXPECT_GT(rig.b.shard.counters().reasons[Reason::kReorderMemory], 0u);
+  rig.connect(ends(4));
+  for (uint32_t psn = 100; psn < 140; ++psn) rig.from_a(write_only(psn), ends(4));
+  rig.b.lan.clear();
+  rig.carry();
+  Psns got;
+  for (const Left& l : rig.b.lan)
+    if (l.packet && l.frame().dest_qp() == ends(4).b) got.push_back(l.frame().psn().v);
+  EXPECT_EQ(got.size(), 40u);
+}
+
 TEST(Tags, C4_CloseIsAnsweredAfterTheMarker) {
   PairRig rig;
   rig.connect();
