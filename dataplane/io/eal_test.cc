@@ -85,6 +85,7 @@ TEST(IoIdle, WakesAndKeepsDeadlines) {
 }
 
 TEST(IoIdle, SleepsAtLeastSoLong) {
+  test_eal();
   const Clock clock;
   auto idle = Idle::create(clock);
   ASSERT_TRUE(idle.ok());
