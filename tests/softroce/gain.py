@@ -14,6 +14,7 @@ from measure import measure
 from runs import Run, perftest_numbers
 
 MTU = 1500
+COUNTED_SECONDS = 10 - 2 * 2  # of -D 10
 FRAME_SHARE = 1.07  # bytes of frames to bytes of messages at path MTU 1024
 MARGIN = 1.5
 # -D 10 leaves out its first and last two seconds, and with them the learning.
@@ -45,7 +46,11 @@ class Row:
 class GainRun(Run):
     def value(self, output, wall):
         numbers = perftest_numbers(output)
-        return numbers[4] * 1e6 if numbers else None
+        if not numbers:
+            return None
+        # It learns the clock of its CPU from loops of a millisecond at its end, and prints 0 for all rates where Soft-RoCE
+        # interrupted too many of them. The messages between its margins are counted all the same.
+        return numbers[4] * 1e6 or numbers[1] / COUNTED_SECONDS
 
     def seconds(self, km):
         return 60

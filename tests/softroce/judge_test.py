@@ -100,6 +100,14 @@ class Results(unittest.TestCase):
         self.assertEqual(len(gain.judge({row: {"near": [100], "far": [20], "proxied": [90]}})[1]), 1)
         self.assertEqual(len(gain.judge({row: {"near": [100], "far": [], "proxied": [90]}})[1]), 1)
 
+    def test_rate_that_the_tool_could_not_time(self):
+        run = gain.ROWS[0].run()
+        self.assertAlmostEqual(run.value(BANDWIDTH, 10), 60)
+        untimed = BANDWIDTH.replace("0.000060", "0.000000").replace("3.76", "0.00").replace("200 ", "1200")
+        self.assertAlmostEqual(run.value(untimed, 10), 200)
+        self.assertEqual(run.value(untimed.replace("1200", "0   "), 10), 0)  # nothing was transferred
+        self.assertIsNone(run.value("no result", 10))
+
     def test_junit_says_why_it_skipped(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "x.xml")
