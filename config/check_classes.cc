@@ -4,6 +4,7 @@
 
 #include "config/checks.h"
 #include "config/units.h"
+#include "config/words.h"
 
 namespace matchrdma {
 namespace {
@@ -54,10 +55,8 @@ void check_spans_of(const Config& c, size_t i, const std::string& at, Notes& not
         std::any_of(c.spans.begin(), c.spans.end(), [&](const SpanConfig& s) { return s.name == m.spans[n]; });
     if (known || m.spans[n].empty()) continue;
     const std::string element = nth(at + ".match.span", n);
-    std::string names;
-    for (const SpanConfig& s : c.spans) names += (names.empty() ? "" : ", ") + s.name;
     notes.error(notes.written(element) ? element : at + ".match.span",
-                "no span has the name " + m.spans[n] + "; there are: " + names);
+                "no span has the name " + m.spans[n] + "; there are: " + listed(c.spans, &SpanConfig::name));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "config/notes.h"
 #include "config/shown.h"
 #include "config/units.h"
+#include "config/words.h"
 #include "config/yaml_tree.h"
 
 namespace matchrdma {

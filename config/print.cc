@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "config/schema.h"
+#include "config/words.h"
 
 namespace matchrdma {
 namespace {
@@ -40,9 +41,7 @@ void write_entry(const Shown::Entry& e, size_t indent, std::string& out) {
   if (v.kind == Shown::Kind::kScalar) {
     out += start + " " + quoted(v.text) + "\n";
   } else if (v.kind == Shown::Kind::kList && !is_nested(v.entries.front().value)) {
-    out += start + " [";
-    for (size_t i = 0; i < v.entries.size(); ++i) out += (i == 0 ? "" : ", ") + quoted(v.entries[i].value.text);
-    out += "]\n";
+    out += start + " [" + listed(v.entries, [](const auto& each) { return quoted(each.value.text); }) + "]\n";
   } else {
     std::string below;
     write(v, indent + 2, below);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "config/words.h"
+
 namespace matchrdma {
 namespace {
 
@@ -24,12 +26,6 @@ size_t edits(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-std::string names(const std::vector<KeyInfo>& known) {
-  std::string text;
-  for (const KeyInfo& k : known) text += (text.empty() ? "" : ", ") + k.name;
-  return text;
-}
-
 }  // namespace
 
 std::string joined(const std::string& path, const std::string& name) {
@@ -45,14 +41,14 @@ void note_unknown_key(const YamlNode::Key& key, const std::string& path, const s
       if (const size_t n = edits(key.name, k.name); n < least) nearest = &k, least = n;
   notes.error(key.at, path, "",
               nearest != nullptr ? "no such key; did you mean `" + nearest->name + "`?"
-                                 : "no such key; this section has " + names(known));
+                                 : "no such key; this section has " + listed(known, &KeyInfo::name));
 }
 
 void note_no_section(const YamlNode& node, const std::string& path, const std::vector<KeyInfo>& known,
                      Notes& notes) {
   const bool nothing = node.kind == YamlNode::Kind::kNothing;
   notes.error(path, std::string(nothing ? "nothing stands here" : "no section stands here") +
-                        "; write keys below it, indented, of " + names(known) +
+                        "; write keys below it, indented, of " + listed(known, &KeyInfo::name) +
                         (nothing && !path.empty() ? ", or leave the key out" : ""));
 }
 

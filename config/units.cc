@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "config/words.h"
+
 namespace matchrdma {
 namespace {
 
@@ -162,13 +164,6 @@ Result<double> parse_distance_with_unit(const std::string& text) {
   if (!km) return Error{"not a distance; write kilometres from 0 to 100000 with their unit, like 1000km"};
   if (is_bare_number(text)) return Error{"has no unit; write " + text + "km"};
   return km;
-}
-
-std::string either(const std::vector<std::string>& words) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
-  return text;
 }
 
 Result<uint64_t> parse_whole(const std::string& text, uint64_t least, uint64_t most,

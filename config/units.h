@@ -2,7 +2,6 @@
 // Quantities as people write them, in the configuration and on a command line, and back.
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "dataplane/base/result.h"
 #include "dataplane/base/time.h"
@@ -31,8 +30,6 @@ Result<uint64_t> parse_bytes_between(const std::string& text, uint64_t least, ui
 /// The same for a rate and a distance, of any size.
 Result<Rate> parse_rate_with_unit(const std::string& text);
 Result<double> parse_distance_with_unit(const std::string& text);
-/// "a, b or c"
-std::string either(const std::vector<std::string>& words);
 /// A whole number from `least` to `most`, at most 2^53. The error is `remedy`.
 Result<uint64_t> parse_whole(const std::string& text, uint64_t least, uint64_t most, const std::string& remedy);
 /// A whole number from 0 to 2^53.

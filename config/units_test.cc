@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "config/words.h"
+
 namespace matchrdma {
 namespace {
 
@@ -68,6 +70,8 @@ TEST(Units, UnitsThatAreMissing) {
             "--bytes 512: has no unit; write 512B or 512KiB");
   EXPECT_EQ(either({"a"}), "a");
   EXPECT_EQ(either({"a", "b", "c"}), "a, b or c");
+  EXPECT_EQ(listed(std::vector<std::string>{}), "");
+  EXPECT_EQ(listed(std::vector<std::string>{"a", "b"}), "a, b");
 }
 
 TEST(Units, WholeNumbers) {

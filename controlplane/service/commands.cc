@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "config/words.h"
 #include "controlplane/service/requests.h"
 #include "controlplane/service/view_json.h"
 
@@ -51,12 +52,10 @@ constexpr std::array<Show, 6> kShows{{{"status", status_json},
 
 /// Whether the daemon has a span of this name; otherwise the names of those it has.
 Result<void> check_span(const std::string& name, const DaemonView& view) {
-  std::string names;
   for (const PeerView& p : view.peers) {
     if (p.span == name) return {};
-    names += (names.empty() ? "" : ", ") + p.span;
   }
-  return Error{"span: there is no span " + name + "; there is: " + names};
+  return Error{"span: there is no span " + name + "; there is: " + listed(view.peers, &PeerView::span)};
 }
 
 Outcome show_flows(const std::string& what, Fields& f, const DaemonView& view) {

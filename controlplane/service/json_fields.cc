@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "config/words.h"
+
 namespace matchrdma::service {
 namespace {
 
@@ -113,9 +115,7 @@ const Json* Fields::list(const char* key) {
 Result<void> Fields::done() {
   for (const auto& [key, value] : object_->items()) {
     if (taken_.contains(key)) continue;
-    std::string known;
-    for (const std::string& k : taken_) known += (known.empty() ? "" : ", ") + k;
-    if (error_.empty()) error_ = where_ + shown(Json(key)) + " is not known here; there is: " + known;
+    if (error_.empty()) error_ = where_ + shown(Json(key)) + " is not known here; there is: " + listed(taken_);
   }
   if (!error_.empty()) return Error{error_};
   return {};

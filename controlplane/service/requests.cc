@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/net.h"
+#include "config/words.h"
 #include "dataplane/base/ip_text.h"
 #include "dataplane/flow/role_ctx.h"
 #include "dataplane/shard/shard.h"
@@ -20,28 +21,25 @@ constexpr uint64_t kMaxCaptureFlows = 64;
 template <typename E>
 using Choice = std::pair<const char*, E>;
 
-std::string no_choice(const std::string& text, const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return "\"" + text + "\" is no choice; choose one of: " + list;
+std::string no_choice(const std::string& text, const std::string& names) {
+  return "\"" + text + "\" is no choice; choose one of: " + names;
 }
 
 template <typename E, size_t N>
 E choose(Fields& f, const char* key, const std::array<Choice<E>, N>& choices, E otherwise) {
   if (!f.has(key)) return otherwise;
   const std::string text = f.text(key, true);
-  std::vector<std::string> names;
   for (const auto& [name, value] : choices) {
     if (text == name) return value;
-    names.emplace_back(name);
   }
-  f.wrong(key, no_choice(text, names));
+  f.wrong(key, no_choice(text, listed(choices, &Choice<E>::first)));
   return otherwise;
 }
 
 void check_state(Fields& f, const std::string& text) {
   const std::vector<std::string> names = flow_state_names();
-  if (std::find(names.begin(), names.end(), text) == names.end()) f.wrong("state", no_choice(text, names));
+  if (std::find(names.begin(), names.end(), text) == names.end())
+    f.wrong("state", no_choice(text, listed(names)));
 }
 
 IpAddress read_ip(Fields& f, const char* key) {

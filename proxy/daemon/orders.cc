@@ -7,6 +7,7 @@
 #include "config/net.h"
 #include "config/print.h"
 #include "config/reload.h"
+#include "config/words.h"
 #include "proxy/daemon/daemon.h"
 #include "proxy/daemon/log.h"
 
@@ -70,8 +71,7 @@ Result<size_t> Daemon::span_of(const service::PairRequest& pair) const {
   if (pair.span.empty() && span_names_.size() == 1) return size_t{0};
   const auto found = std::find(span_names_.begin(), span_names_.end(), pair.span);
   if (found != span_names_.end()) return static_cast<size_t>(found - span_names_.begin());
-  std::string names;
-  for (const std::string& n : span_names_) names += (names.empty() ? "" : ", ") + n;
+  const std::string names = listed(span_names_);
   if (pair.span.empty())
     return Error{"this proxy has several spans: name the one that the pair crosses (" + names + ")"};
   return Error{"there is no span " + pair.span + "; there are: " + names};
@@ -185,8 +185,7 @@ Result<std::string> Daemon::set_mode(const service::ModeRequest& request) {
   const bool known = std::any_of(config_->classes.begin(), config_->classes.end(),
                                  [&](const ClassConfig& c) { return c.name == name; });
   if (!known) {
-    std::string names;
-    for (const ClassConfig& c : config_->classes) names += (names.empty() ? "" : ", ") + c.name;
+    const std::string names = listed(config_->classes, &ClassConfig::name);
     return Error{"there is no class " + name + "; there are: " + (names.empty() ? "none" : names)};
   }
   log().info("mode: class " + name + ": " +
@@ -238,11 +237,8 @@ Result<std::string> Daemon::reload() {
   };
   if (!next.ok()) return refuse(complaints(next));
   const std::vector<std::string> frozen = restart_needed(*config_, *next.config);
-  if (!frozen.empty()) {
-    std::string keys;
-    for (const std::string& k : frozen) keys += (keys.empty() ? "" : ", ") + k;
-    return refuse(config_path_ + ": only a restart can change " + keys + "; nothing was applied");
-  }
+  if (!frozen.empty())
+    return refuse(config_path_ + ": only a restart can change " + listed(frozen) + "; nothing was applied");
   for (size_t s = 0; s < links_.size(); ++s) {
     if (const auto r = links_[s]->check_keys(next.config->spans[s].peer); !r)
       return refuse(config_path_ + ": span " + span_names_[s] + ": " + r.error() + "; nothing was applied");
