@@ -1,9 +1,9 @@
 #include "config/key_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
+#include "config/hex.h"
 #include "config/private_file.h"
 
 namespace matchrdma {
@@ -21,12 +21,8 @@ Result<KeyBytes> decode(std::string content) {
     if (content.ends_with('\r')) content.pop_back();
     if (content.size() != kHex)
       return Error{std::string("holds no key: 64 hex digits or 32 raw bytes are needed; ") + kMakeOne};
-    for (size_t i = 0; i < kRaw; ++i) {
-      const char* at = content.data() + 2 * i;
-      const auto [end, ec] = std::from_chars(at, at + 2, key.b[i], 16);
-      if (ec != std::errc{} || end != at + 2)
-        return Error{std::string("holds characters that are no hex digits; ") + kMakeOne};
-    }
+    if (!decode_hex(content, key.b))
+      return Error{std::string("holds characters that are no hex digits; ") + kMakeOne};
   }
   if (key == KeyBytes{}) return Error{std::string("holds zeros alone, which is no secret; ") + kMakeOne};
   return key;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "config/hex.h"
 #include "dataplane/base/ip_text.h"
 
 namespace matchrdma {
@@ -127,9 +128,9 @@ Result<MacAddress> parse_mac(const std::string& text) {
   if (text.size() != 17) return wrong;
   MacAddress m;
   for (size_t i = 0; i < 6; ++i) {
-    const char* at = text.data() + 3 * i;
-    const auto [end, ec] = std::from_chars(at, at + 2, m.b[i], 16);
-    if (ec != std::errc{} || end != at + 2 || (i < 5 && at[2] != ':')) return wrong;
+    const size_t at = 3 * i;
+    if (!decode_hex(std::string_view(text).substr(at, 2), {&m.b[i], 1}) || (i < 5 && text[at + 2] != ':'))
+      return wrong;
   }
   return m;
 }

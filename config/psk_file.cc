@@ -1,9 +1,9 @@
 #include "config/psk_file.h"
 
-#include <optional>
 #include <sstream>
 #include <utility>
 
+#include "config/hex.h"
 #include "config/private_file.h"
 
 namespace matchrdma {
@@ -12,23 +12,6 @@ namespace {
 constexpr size_t kMaxFile = 64 << 10;
 constexpr size_t kLeastKey = 16, kMostKey = 64, kMaxIdentity = 128;
 const char* const kMakeOne = "write lines IDENTITY HEXKEY there, with keys made by: openssl rand -hex 32";
-
-std::optional<std::vector<uint8_t>> bytes_of_hex(const std::string& hex) {
-  const auto digit = [](char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-  };
-  std::vector<uint8_t> out;
-  if (hex.size() % 2 != 0) return std::nullopt;
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    const int high = digit(hex[i]), low = digit(hex[i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    out.push_back(static_cast<uint8_t>(high << 4 | low));
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -45,14 +28,15 @@ Result<PskByIdentity> read_psk_file(const std::string& file) {
     std::string identity, hex, more;
     if (!(words >> identity) || identity[0] == '#') continue;
     words >> hex >> more;
-    const auto key = bytes_of_hex(hex);
+    std::vector<uint8_t> key(hex.size() / 2);
     // What stands in the line is a secret: it is not repeated.
-    if (!key || !more.empty()) return Error{where + "write IDENTITY HEXKEY"};
-    if (key->size() < kLeastKey || key->size() > kMostKey) {
+    if (!decode_hex(hex, key) || !more.empty()) return Error{where + "write IDENTITY HEXKEY"};
+    if (key.size() < kLeastKey || key.size() > kMostKey) {
       return Error{where + "a key has 16 to 64 bytes; make one with openssl rand -hex 32"};
     }
     if (identity.size() > kMaxIdentity) return Error{where + "the identity is longer than 128 bytes"};
-    if (!keys.emplace(identity, *key).second) return Error{where + "this identity stands there twice"};
+    if (!keys.emplace(identity, std::move(key)).second)
+      return Error{where + "this identity stands there twice"};
   }
   if (keys.empty()) return Error{"holds no key; write a line IDENTITY HEXKEY"};
   return keys;
