@@ -17,8 +17,6 @@ Result<Rate> parse_rate(const std::string& text);
 Result<Duration> parse_duration(const std::string& text);
 /// "0.01", "1%": a probability.
 Result<double> parse_probability(const std::string& text);
-/// Light in fibre, one way.
-inline constexpr int64_t kNanosPerKm = 5000;
 /// "1000km", "0.5": kilometres, at most 100000.
 Result<double> parse_distance(const std::string& text);
 /// "65536", "64K", "1MiB": powers of 1024.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataplane/base/time.h"
 #include "dataplane/flow/counters.h"
 #include "dataplane/flow/policy.h"
 #include "pcap/trace_flows.h"
@@ -37,7 +38,7 @@ struct ReplayOptions {
   std::function<void(const char* phase, uint64_t done, uint64_t total)> progress;
 
   /// 5 us per km: light in fibre.
-  Duration one_way() const { return {static_cast<int64_t>(distance_km * 5000)}; }
+  Duration one_way() const { return {static_cast<int64_t>(distance_km * kNanosPerKm)}; }
 };
 
 /// Percentiles in nanoseconds; absent when there was nothing to measure.

@@ -34,4 +34,7 @@ struct Instant {
 constexpr Instant earlier(Instant a, Instant b) { return a < b ? a : b; }
 constexpr Instant later(Instant a, Instant b) { return a < b ? b : a; }
 
+/// Light in fibre, one way.
+inline constexpr int64_t kNanosPerKm = 5000;
+
 }  // namespace matchrdma

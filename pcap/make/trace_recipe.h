@@ -74,7 +74,7 @@ uint32_t usual_message(TracePattern pattern);
 Result<void> check_recipe(const TraceRecipe& r);
 
 /// Light in fibre: 5 us per km.
-inline Duration one_way(const TraceRecipe& r) { return {static_cast<int64_t>(r.distance_km * 5000)}; }
+inline Duration one_way(const TraceRecipe& r) { return {static_cast<int64_t>(r.distance_km * kNanosPerKm)}; }
 inline uint32_t lives(const TraceRecipe& r) { return r.reuse ? 2 : 1; }
 inline uint32_t message_bytes(const TraceRecipe& r) {
   return r.message == 0 ? usual_message(r.pattern) : r.message;
