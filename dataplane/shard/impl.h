@@ -63,6 +63,7 @@ struct Shard::Impl {
   void run_flow_timers(const RoleCtx& ctx);
   void expire(FlowIndex i, const RoleCtx& ctx);
   void settle_dirty(const RoleCtx& ctx);
+  void share_failure(DestinationFlow& f, FlowIndex reverse, const RoleCtx& ctx);
   void arm(FlowIndex i, const RoleCtx& ctx);
 
   // packets.cc: what a packet is and whose it is.

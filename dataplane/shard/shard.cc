@@ -131,12 +131,13 @@ void Shard::Impl::run_flow_timers(const RoleCtx& ctx) {
 
 void Shard::Impl::expire(FlowIndex i, const RoleCtx& ctx) {
   SourceFlow& f = *records[i].source;
-  // Failed from the journal, and nothing ever came that could have been answered.
-  if (f.state == FlowState::kPoisoned && !f.fault_told && records[i].by == LearnedBy::kJournal)
-    ++n.idle_fault_events;
   if (f.state != FlowState::kPoisoned) {
     forget_base(f, gate, ctx);
-  } else if (records[i].by == LearnedBy::kRegistration) {
+    return;
+  }
+  // Failed from the journal, and nothing ever came that could have been answered.
+  if (!f.fault_told && records[i].by == LearnedBy::kJournal) ++n.idle_fault_events;
+  if (records[i].by == LearnedBy::kRegistration) {
     end_for_good(f, gate, ctx);
   } else {
     retire(f, ctx);
@@ -156,22 +157,28 @@ void Shard::Impl::settle_dirty(const RoleCtx& ctx) {
       write_journal(*r.source, ctx);
     } else if (r.destination) {
       run_report_timer(*r.destination, ctx);
-      // A receiver that failed its QP sends nothing more either: both flows end (H12).
-      FlowRecord* back = record(r.reverse);
-      const bool failed = back != nullptr && back->source && back->source->state == FlowState::kPoisoned;
-      if (r.destination->state == DestState::kPoisoned && !r.destination->gave_up && back != nullptr &&
-          back->source && !failed) {
-        poison(*back->source, r.destination->fault_syndrome, gate, ctx);
-        touch(r.reverse);
-      } else if (failed && (r.destination->state == DestState::kOpened || r.destination->tracking())) {
-        // Failed here alone (from the journal, by custody's age): the far proxy must not go on promising.
-        fault(*r.destination, back->source->fault_syndrome, egress, ctx);
-        touch(i);
-      }
+      share_failure(*r.destination, r.reverse, ctx);
     }
     arm(i, ctx);
   }
   dirty.clear();
+}
+
+// A QP fails both ways: `f` goes to a receiver here, its reverse flow leaves here.
+void Shard::Impl::share_failure(DestinationFlow& f, FlowIndex reverse, const RoleCtx& ctx) {
+  FlowRecord* r = record(reverse);
+  if (r == nullptr || !r->source) return;
+  SourceFlow& back = *r->source;
+  if (back.state == FlowState::kPoisoned) {
+    // Failed here alone (from the journal, by custody's age): the far proxy must not go on promising.
+    if (f.state != DestState::kOpened && !f.tracking()) return;
+    fault(f, back.fault_syndrome, egress, ctx);
+    touch(f.index);
+  } else if (f.state == DestState::kPoisoned && !f.gave_up) {
+    // A receiver that failed its QP sends nothing more either (H12).
+    poison(back, f.fault_syndrome, gate, ctx);
+    touch(reverse);
+  }
 }
 
 void Shard::Impl::arm(FlowIndex i, const RoleCtx& ctx) {
