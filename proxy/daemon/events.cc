@@ -1,6 +1,4 @@
 // What an operator reads in the log without having asked: peers that fall silent, QPs that had to fail.
-#include <algorithm>
-
 #include "config/net.h"
 #include "proxy/daemon/daemon.h"
 #include "proxy/daemon/log.h"
@@ -36,8 +34,7 @@ void Daemon::tell_news(const DaemonView* before, const DaemonView& now_seen) {
     const bool was_up = before != nullptr && before->peers[s].session == service::SessionState::kUp;
     const bool is_up = now_seen.peers[s].session == service::SessionState::kUp;
     if (was_up && !is_up) log().warn("span " + span_names_[s] + ": " + now_seen.peers[s].trouble);
-    if (!was_up && is_up && links_[s]->sessions() > 0)
-      log().info("span " + span_names_[s] + ": the peer is there");
+    if (!was_up && is_up) log().info("span " + span_names_[s] + ": the peer is there");
   }
   const uint64_t idle = idle_faults(now_seen) - (before != nullptr ? idle_faults(*before) : 0);
   if (idle != 0) {

@@ -82,12 +82,9 @@ std::shared_ptr<Daemon::Answer> Daemon::answer_to(const std::string& order) {
   if (orders_.size() > kOrders)
     std::erase_if(orders_, [&](const auto& o) { return o.second->asked + kForgotten < t; });
   auto& a = orders_[order];
-  if (a == nullptr || a->asked + kForgotten < t) {
-    a = std::make_shared<Answer>();
-    a->first = true;
-  } else {
-    a->first = false;
-  }
+  const bool first = a == nullptr || a->asked + kForgotten < t;
+  if (first) a = std::make_shared<Answer>();
+  a->first = first;
   a->asked = t;
   return a;
 }

@@ -102,11 +102,9 @@ Result<void> fit_limits(const Config& c, const Plans& plans, Machine& m, io::Poo
   // empty.
   const uint64_t most = uint64_t{m.limits.custody_packets} * plans.room;
   if (m.limits.custody_hard_bytes > most) {
-    const auto scaled = [&](uint64_t of_hard) {
-      return static_cast<uint64_t>(static_cast<double>(most) * static_cast<double>(of_hard) /
-                                   static_cast<double>(c.limits.custody_hard_bytes));
-    };
-    m.limits.custody_soft_bytes = scaled(c.limits.custody_soft_bytes);
+    const double soft = static_cast<double>(m.limits.custody_soft_bytes);
+    m.limits.custody_soft_bytes = static_cast<uint64_t>(static_cast<double>(most) * soft /
+                                                        static_cast<double>(m.limits.custody_hard_bytes));
     m.limits.custody_hard_bytes = most;
   }
   m.limits.reorder_memory = std::min(m.limits.reorder_memory, uint64_t{m.limits.held_packets} * plans.room);

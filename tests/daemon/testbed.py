@@ -106,21 +106,16 @@ class Wires:
 
 
 class Daemon(daemons.Daemon):
-    """One matchrdmad. `text` is its config as it was written last."""
+    """One matchrdmad, configured for these tests."""
 
     def __init__(self, bed, side, folder):
         super().__init__(bed, side, folder)
         self.metrics_port = 9464 + "AB".index(side)
-        self.text, self.key_ids = "", []
 
-    def write_config(self, key_ids=(), change=lambda text: text):
-        """The config of these tests with one change; the keys of the last time unless others are named."""
-        self.key_ids = key_ids or self.key_ids
+    def config_text(self):
         spans = daemons.spans_of(self.side, "test", f"lan{self.side}", MTU, self.folder, self.key_ids)
-        self.text = change(CONFIG.format(side=self.side, core=daemons.core_of(self.side), spans=spans,
-                                         prefix=self.lab.network.name, folder=self.folder, metrics=self.metrics_port))
-        with open(self.config, "w", encoding="utf-8") as f:
-            f.write(self.text)
+        return CONFIG.format(side=self.side, core=daemons.core_of(self.side), spans=spans,
+                             prefix=self.lab.network.name, folder=self.folder, metrics=self.metrics_port)
 
     def start(self):
         super().start()

@@ -92,25 +92,30 @@ def spans_of(side, name, lan, mtu, folder, key_ids, rate="1Gbps"):
 
 
 class Daemon:
-    """One matchrdmad, its config, its keys and its admin socket."""
+    """One matchrdmad, its config, its keys and its admin socket. `text` is its config as it was written last."""
 
     def __init__(self, lab, side, folder):
         self.lab, self.side, self.folder = lab, side, folder
         self.config = os.path.join(folder, f"{side}.yaml")
         self.admin = os.path.join(folder, f"admin{side}")
         self.process = None
-        self.key_ids, self.rate = [], "1Gbps"
+        self.text, self.key_ids, self.rate = "", [], "1Gbps"
 
-    def write_config(self, key_ids=()):
-        """Keys are the files that Daemons.make_key() left; those of the last time unless others are named."""
-        self.key_ids = key_ids or self.key_ids
+    def config_text(self):
+        """What its config says but for changes; tests of other beds have another."""
         # qdisc_bypass=0: else tcpdump does not see what is sent.
         spans = spans_of(self.side, "lab", f"tap{self.side},qdisc_bypass=0", self.lab.network.mtu, self.folder,
                          self.key_ids, self.rate)
-        text = CONFIG.format(side=self.side, core=core_of(self.side), spans=spans, name=CLASS, folder=self.folder,
+        return CONFIG.format(side=self.side, core=core_of(self.side), spans=spans, name=CLASS, folder=self.folder,
                              prefix=self.lab.network.name)
+
+    def write_config(self, key_ids=(), change=lambda text: text):
+        """The config with one change. Keys are the files that make_key() left; those of the last time unless others are
+        named."""
+        self.key_ids = key_ids or self.key_ids
+        self.text = change(self.config_text())
         with open(self.config, "w", encoding="utf-8") as f:
-            f.write(text)
+            f.write(self.text)
 
     def start(self):
         if os.path.exists(self.admin):

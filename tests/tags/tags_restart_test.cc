@@ -1,7 +1,7 @@
 // A proxy starts anew while flows run (PROTOCOL 8).
 #include <gtest/gtest.h>
 
-#include "tests/tags/pair_rig.h"
+#include "tests/tags/confirm_first.h"
 
 namespace matchrdma::tags {
 namespace {
@@ -54,11 +54,7 @@ TEST(Tags, S8_EverythingIsResentAtOnceWhenThePeerKnowsBase) {
 
 TEST(Tags, C9_ReceiverHeardBeforeTheRestartIsGivenUpInTheUsualTime) {
   PairRig rig;
-  rig.connect();
-  rig.from_a(write_only(100));
-  rig.carry();
-  rig.from_b(answer(100, 1));
-  rig.run(Duration::millis(5));
+  confirm_first(rig);
   rig.from_a(write_only(101));
   rig.restart(rig.b);
   rig.run(Duration::seconds(59));
@@ -135,11 +131,7 @@ TEST(Tags, S8_PeerThatStartsTwiceIsToldTwice) {
 
 TEST(Tags, S8_FlowThatOwesNothingPassesAndIsLearnedAnew) {
   PairRig rig;
-  rig.connect();
-  rig.from_a(write_only(100));
-  rig.carry();
-  rig.from_b(answer(100, 1));
-  rig.run(Duration::millis(2));
+  confirm_first(rig);
   ASSERT_EQ(rig.a.shard.owned_packets(), 0u);
   rig.restart(rig.b);
   rig.a.lan.clear();
@@ -225,11 +217,7 @@ TEST(Tags, H13_EndToEndPromisesNothing) {
   RigOptions o;
   o.completion = Completion::kEndToEnd;
   PairRig rig(o);
-  rig.connect();
-  rig.from_a(write_only(100));
-  rig.carry();
-  rig.from_b(answer(100, 1));
-  rig.run(Duration::millis(1));
+  confirm_first(rig);
   EXPECT_TRUE(rig.a.journal.empty());
 }
 
@@ -276,11 +264,7 @@ TEST(Tags, H13_QpFailedFromTheJournalFailsAtThePeerToo) {
 
 TEST(Tags, H13_QpFailedFromTheJournalFailsAtThePeerThatOwesNothing) {
   PairRig rig;
-  rig.connect();
-  rig.from_a(write_only(100));
-  rig.carry();
-  rig.from_b(answer(100, 1));
-  rig.run(Duration::millis(1));
+  confirm_first(rig);
   rig.from_b(write_only(5000));
   rig.b.wan.clear();
   rig.restart(rig.b);
@@ -295,11 +279,7 @@ TEST(Tags, H13_QpFailedFromTheJournalFailsAtThePeerThatOwesNothing) {
 
 TEST(Tags, H13_NothingPromisedNothingFails) {
   PairRig rig;
-  rig.connect();
-  rig.from_a(write_only(100));
-  rig.carry();
-  rig.from_b(answer(100, 1));
-  rig.run(Duration::millis(1));
+  confirm_first(rig);
   rig.restart(rig.a);
   rig.read_journal(rig.a);
   rig.a.lan.clear();

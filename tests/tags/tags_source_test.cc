@@ -2,7 +2,7 @@
 // to 5).
 #include <gtest/gtest.h>
 
-#include "tests/tags/pair_rig.h"
+#include "tests/tags/confirm_first.h"
 
 namespace matchrdma::tags {
 namespace {
@@ -25,18 +25,6 @@ std::string source_state(const Proxy& p) {
     if (v.source) return v.state;
   }
   return "";
-}
-
-/// PSN 100 sent, acknowledged by the receiver and confirmed.
-void confirm_first(PairRig& rig) {
-  rig.connect();
-  rig.from_a(write_only(100));
-  rig.run(Duration::millis(1));
-  rig.from_b(answer(100, 1));
-  rig.run(Duration::millis(1));
-  ASSERT_EQ(rig.a.shard.owned_packets(), 0u);
-  rig.a.lan.clear();
-  rig.b.lan.clear();
 }
 
 TEST(Tags, C4_EqualDuplicateIsAbsorbed) {
