@@ -30,6 +30,7 @@ struct Held {
   Seq psn = 0;
   uint32_t psns = 1;
   uint8_t flags = 0;
+  Instant asked = Instant::never();  ///< delivered once, asking for an ACK
   Seq end() const { return psn + psns; }
   bool has(uint8_t f) const { return (flags & f) != 0; }
 };
@@ -78,7 +79,8 @@ struct DestinationFlow {
   AckTemplate form;
   bool heard = false;  ///< anything came from the receiver since base
   uint32_t since_ack_req = 0;
-  uint32_t reacks_due = 0;  ///< forwarded duplicates whose re-ACK may pass
+  Instant asked_at{-1'000'000'000'000};  ///< the newest packet that asked for an ACK left
+  uint32_t reacks_due = 0;               ///< forwarded duplicates whose re-ACK may pass
   Instant rnr_until = Instant::never();
   Seq rnr_psn = -1;
   Instant last_progress, last_delivery;

@@ -8,6 +8,7 @@ namespace matchrdma {
 namespace {
 
 constexpr int64_t kQuantum = 9216;
+constexpr int64_t kAsksPerSlot = 8;
 
 bool eligible(const DestinationFlow& f, const RoleCtx& ctx) {
   return f.state == DestState::kActive && f.deliver_index < f.ring.end() && f.rnr_until <= ctx.now;
@@ -32,7 +33,9 @@ void ask_where_due(DestinationFlow& f, Held& h, const RoleCtx& ctx) {
     return;
   }
   const bool last_queued = f.deliver_index + 1 == f.ring.end() && h.has(Held::kEnds);
-  if (++f.since_ack_req < ctx.tuning->dest_ack_every && !last_queued) return;
+  // And within a slot several times, or the slots of a slow receiver would not show what it takes.
+  const bool slot_wants = ctx.tuning->slot.ns > 0 && f.asked_at + ctx.tuning->slot / kAsksPerSlot <= ctx.now;
+  if (++f.since_ack_req < ctx.tuning->dest_ack_every && !last_queued && !slot_wants) return;
   set_ack_req(h.packet, ctx);
   h.flags |= Held::kAckReq;
   f.since_ack_req = 0;
@@ -56,11 +59,25 @@ uint32_t deliver_one(DestinationFlow& f, const RoleCtx& ctx) {
   f.last_delivery = f.last_request_out = ctx.now;
   ++f.deliver_index;
   const uint32_t bytes = h.packet->size;
+  note_delivered(f, h, again, ctx);
   ctx.out->packet(Side::kLan, again ? f.redeliver_cause : Cause::kFirst, h.packet.share());
   return bytes;
 }
 
 }  // namespace
+
+void note_delivered(DestinationFlow& f, Held& h, bool again, const RoleCtx& ctx) {
+  const uint32_t bytes = h.packet->size;
+  EgressGroup& g = *f.group;
+  g.meter.sent(bytes, ctx.now);
+  if (again) {
+    h.asked = Instant::never();  // nobody can tell which of the two an ACK answers
+    return;
+  }
+  g.queued_bytes -= bytes;
+  g.unacked_bytes += bytes;
+  if (h.has(Held::kAckReq) && !h.has(Held::kReadClass)) h.asked = f.asked_at = ctx.now;
+}
 
 void deliver_asking(DestinationFlow& f, PacketRef packet, Cause cause, const RoleCtx& ctx) {
   set_ack_req(packet, ctx);
@@ -69,35 +86,37 @@ void deliver_asking(DestinationFlow& f, PacketRef packet, Cause cause, const Rol
 }
 
 EgressGroup* Egress::group(const GroupKey& key, const RoleCtx& ctx) {
-  for (auto& g : groups_) {
-    if (g->key == key) return g.get();
-  }
+  if (EgressGroup* g = find(key)) return g;
   if (groups_.size() == max_groups_) return nullptr;
-  auto g = std::make_unique<EgressGroup>();
-  g->key = key;
-  g->bucket = TokenBucket(ctx.tuning->egress, ctx.tuning->egress_burst_bytes, ctx.now);
-  g->index = static_cast<uint32_t>(groups_.size());
-  groups_.push_back(std::move(g));
+  const auto number = static_cast<uint32_t>(groups_.size());
+  groups_.push_back(std::make_unique<EgressGroup>(key, number, *ctx.tuning, ctx.now));
+  numbers_.add(key, number);
   return groups_.back().get();
 }
 
 void Egress::reload(const RoleCtx& ctx) {
   for (auto& g : groups_) {
-    g->bucket.set_rate(ctx.tuning->egress, ctx.now);
-    timers_.set(g->index, g->flows.empty() ? Instant::never() : later(g->bucket.opens_at(), ctx.now));
+    g->set_capacity(ctx.tuning->egress, ctx.now);
+    arm(*g, ctx);
   }
 }
 
+void Egress::arm(EgressGroup& g, const RoleCtx& ctx) {
+  // A queue that waits for our own pacing proves nothing about the receiver.
+  g.meter.held_back(!g.flows.empty() && !g.capacity.open(), ctx.now);
+  timers_.set(g.index, g.flows.empty() ? Instant::never() : later(g.opens_at(), ctx.now));
+}
+
 void Egress::serve(EgressGroup& g, const RoleCtx& ctx) {
-  g.bucket.refill(ctx.now);
-  while (g.bucket.open() && !g.flows.empty() && ctx.out->has_room()) {
+  g.refill(ctx.now);
+  while (g.open() && !g.flows.empty() && ctx.out->has_room()) {
     DestinationFlow& f = g.flows.pop();
     f.queued = false;
     ctx.touched->push_back(f.index);
     f.deficit = std::min(f.deficit + kQuantum, 4 * kQuantum);
-    while (eligible(f, ctx) && f.deficit > 0 && g.bucket.open() && ctx.out->has_room()) {
+    while (eligible(f, ctx) && f.deficit > 0 && g.open() && ctx.out->has_room()) {
       const uint32_t bytes = deliver_one(f, ctx);
-      g.bucket.charge(bytes);
+      g.charge(bytes);
       f.deficit -= bytes;
     }
     if (eligible(f, ctx)) {
@@ -107,7 +126,7 @@ void Egress::serve(EgressGroup& g, const RoleCtx& ctx) {
       f.deficit = 0;
     }
   }
-  timers_.set(g.index, g.flows.empty() ? Instant::never() : later(g.bucket.opens_at(), ctx.now));
+  arm(g, ctx);
 }
 
 void Egress::offer(DestinationFlow& f, const RoleCtx& ctx) {

@@ -48,6 +48,9 @@ bool hold(DestinationFlow& f, const Frame& req, Seq psn, PacketRef& packet, cons
   h.packet = std::move(packet);
   if (!f.ring.push_back(std::move(h))) return false;
   f.held_bytes += bytes;
+  EgressGroup& g = *f.group;
+  if (g.queued_bytes + g.unacked_bytes == 0) g.meter.begins(ctx.now);
+  g.queued_bytes += bytes;
   count_held(ctx, bytes);
   f.expected = end;
   f.report_dirty = true;
@@ -117,16 +120,21 @@ void keep_beyond(DestinationFlow& f, Seq psn, PacketRef packet, const RoleCtx& c
 }
 
 // Until the barrier is lifted nothing is held: the packet passes, a copy is remembered as delivered.
-void pass_before_lift(DestinationFlow& f, const Frame& req, Seq psn, PacketRef packet, const RoleCtx& ctx) {
+void pass_before_lift(DestinationFlow& f, const Frame& req, Seq psn, PacketRef packet, Egress& egress,
+                      const RoleCtx& ctx) {
   if (psn != f.expected) {
+    egress.slots().passed(*f.group, packet->size, ctx.now);
     ctx.out->packet(Side::kLan, psn < f.base ? Cause::kBelowBase : Cause::kBarrier, std::move(packet));
     return;
   }
+  egress.slots().arrived(*f.group, packet->size, ctx.now);
   const bool first = psn == f.base;
   PacketRef kept = packet.share();
   if (hold(f, req, psn, kept, ctx)) {
     Held& h = f.ring.back();
     h.flags |= Held::kDelivered;
+    note_delivered(f, h, false, ctx);
+    if (first) h.asked = ctx.now;
     f.deliver_index = f.ring.end();
     f.delivered_end = h.end();
     if (h.has(Held::kReadClass)) f.answering.push_back({h.psn, h.end(), h.psn});
@@ -153,14 +161,16 @@ uint64_t reorder_room(const DestinationFlow& f, const RoleCtx& ctx) {
 void on_request(DestinationFlow& f, const Frame& req, PacketRef packet, Egress& egress, const RoleCtx& ctx) {
   const Seq psn = unwrap24(req.psn().v, f.expected);
   if (f.state == DestState::kTracking) {
-    pass_before_lift(f, req, psn, std::move(packet), ctx);
+    pass_before_lift(f, req, psn, std::move(packet), egress, ctx);
     return;
   }
   if (psn < f.base) {
+    egress.slots().passed(*f.group, packet->size, ctx.now);
     ctx.n->reasons.add(Reason::kBelowBase);
     ctx.out->packet(Side::kLan, Cause::kBelowBase, std::move(packet));
     return;
   }
+  egress.slots().arrived(*f.group, packet->size, ctx.now);
   if (psn < f.expected) {
     below_expected(f, req, psn, std::move(packet), ctx);
     return;

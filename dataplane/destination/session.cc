@@ -4,6 +4,16 @@
 #include "dataplane/destination/settle.h"
 
 namespace matchrdma {
+namespace {
+
+// Nobody has tested what this receiver takes, and the estimator says something only when something came: until
+// then the source may not begin with more than a quarter (ESTIMATOR 6).
+void say_first_budget(const EgressGroup& g, const RoleCtx& ctx) {
+  constexpr Duration kUntilTheFirstSlot = Duration::seconds(3600);
+  ctx.out->message(Budget{g.key, Rate{ctx.tuning->egress.bps / 4}, kUntilTheFirstSlot, 0});
+}
+
+}  // namespace
 
 void on_open(DestinationFlow& f, const FlowOpen& m, Egress& egress, const RoleCtx& ctx) {
   if (f.id != m.id || f.state == DestState::kIdle) {
@@ -12,7 +22,9 @@ void on_open(DestinationFlow& f, const FlowOpen& m, Egress& egress, const RoleCt
     f.path_mtu = m.path_mtu;
     f.acked_end = 0;  // of the id before; a fault may come before its BASE
     f.msn_real = -1;
+    const bool first = egress.find(GroupKey::of(f.key)) == nullptr;
     f.group = egress.group(GroupKey::of(f.key), ctx);
+    if (first && f.group != nullptr && ctx.tuning->slot.ns > 0) say_first_budget(*f.group, ctx);
     f.state = DestState::kOpened;
   }
   ctx.out->message(FlowOpened{m.id, f.group != nullptr ? OpenAnswer::kAccepted : OpenAnswer::kRefused});

@@ -10,6 +10,10 @@ namespace {
 
 constexpr Duration kCnpMemory = Duration::millis(2);
 
+void forget(EgressGroup& g, const Held& h) {
+  (h.has(Held::kDelivered) ? g.unacked_bytes : g.queued_bytes) -= h.packet->size;
+}
+
 void note_receiver(DestinationFlow& f, const Frame& ack) {
   f.heard = true;
   f.msn_real = unwrap24(ack.aeth_msn().v, std::max<int64_t>(f.msn_real, 0));
@@ -43,7 +47,8 @@ Answer on_ack(DestinationFlow& f, const Frame& ack, Seq psn, Egress& egress, con
   const bool answers_probe = f.probed >= 0 && end == f.probed && end < f.delivered_end;
   const bool news = end > f.acked_end;
   if (news || end == f.acked_end) f.report_dirty = true;
-  settle(f, end, ctx);
+  const Instant asked = settle(f, end, ctx);
+  if (!asked.is_never()) f.group->ack_delay(ctx.now - asked, ctx.now);
   if (answers_probe && f.state == DestState::kActive) {
     // The receiver has exactly the probe and nothing after it: the rest was lost on the LAN.
     f.probed = -1;
@@ -96,20 +101,29 @@ void on_response(DestinationFlow& f, const Frame& resp, const RoleCtx& ctx) {
 
 }  // namespace
 
-void settle(DestinationFlow& f, Seq end, const RoleCtx& ctx) {
-  if (end <= f.acked_end) return;
+Instant settle(DestinationFlow& f, Seq end, const RoleCtx& ctx) {
+  Instant asked = Instant::never();
+  if (end <= f.acked_end) return asked;
   f.acked_end = end;
+  uint64_t acked = 0, packets = 0;
   while (!f.ring.empty() && f.ring.front().end() <= end) {
-    const uint32_t bytes = f.ring.front().packet->size;
+    const Held& h = f.ring.front();
+    const uint32_t bytes = h.packet->size;
     f.held_bytes -= bytes;
     ctx.n->held_bytes -= bytes;
+    forget(*f.group, h);
+    acked += bytes;
+    ++packets;
+    if (!h.asked.is_never()) asked = h.asked;
     f.ring.pop_front();
   }
+  f.group->meter.acked(acked, packets, f.group->unacked_bytes == 0, ctx.now);
   f.deliver_index = std::max(f.deliver_index, f.ring.begin());
   f.last_progress = ctx.now;
   f.probes = 0;
   if (end > f.rnr_psn) f.rnr_until = Instant{};
   f.report_dirty = true;
+  return asked;
 }
 
 Answer on_receiver_answer(DestinationFlow& f, const Frame& answer, Egress& egress, const RoleCtx& ctx) {
@@ -145,6 +159,7 @@ Answer on_receiver_cnp(DestinationFlow& f, const RoleCtx& ctx) {
   const bool responses = f.last_response_out + kCnpMemory >= ctx.now;
   if (!requests || responses) return Answer::kPass;
   ++ctx.n->receiver_cnps;
+  if (f.group->metered) f.group->cnp(ctx.now);
   ctx.n->reasons.add(Reason::kCnpConsumed);
   return Answer::kAbsorb;
 }
@@ -154,6 +169,7 @@ void discard_held(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
   ctx.n->poisoned_discarded += f.ring.size() + f.beyond.size();
   ctx.n->held_bytes -= f.held_bytes + f.beyond_bytes;
   f.held_bytes = f.beyond_bytes = 0;
+  for (uint64_t i = f.ring.begin(); i < f.ring.end(); ++i) forget(*f.group, f.ring[i]);
   f.ring.clear();
   f.beyond.clear();
   f.answering.clear();

@@ -10,8 +10,9 @@ enum class Answer : uint8_t { kPass, kAbsorb };
 Answer on_receiver_answer(DestinationFlow& f, const Frame& answer, Egress& egress, const RoleCtx& ctx);
 /// A CNP from the receiver: consumed only if it can be about this flow's requests (H10).
 Answer on_receiver_cnp(DestinationFlow& f, const RoleCtx& ctx);
-/// Everything below `end` is at the receiver.
-void settle(DestinationFlow& f, Seq end, const RoleCtx& ctx);
+/// Everything below `end` is at the receiver. Returns when the newest of it was delivered that asked for an
+/// ACK, and was delivered once; never if there is none.
+Instant settle(DestinationFlow& f, Seq end, const RoleCtx& ctx);
 /// Forgets what is held (poisoning, the end of a generation).
 void discard_held(DestinationFlow& f, Egress& egress, const RoleCtx& ctx);
 

@@ -62,6 +62,8 @@ struct Tuning {
   uint32_t small_message = 16 << 10;      ///< bytes: queued before larger ones of other flows
   uint64_t gate_cnp_threshold = 4 << 20;  ///< bytes in the gate of one group
   Completion learned = Completion::kTransparent;  ///< policy of pairs that nobody registered (C7)
+  Duration slot{};                  ///< of the destination's records (ESTIMATOR, Input); 0: none are kept
+  uint64_t queue_target = 300'000;  ///< bytes that may stand in a receiver's network (ESTIMATOR 7)
   bool check_icrc = true;
   uint8_t cnp_dscp = 48;
 };

@@ -167,7 +167,7 @@ void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
                  [&](const Probe& m) {
                    ctx.out->message(ProbeAck{m.t1, ctx.now, ctx.now});
                  },
-                 [&](const Budget& m) { gate.set_budget(m.group, m.rate, ctx); },
+                 [&](const Budget& m) { gate.on_budget(m, ctx); },
                  [&](const RegisterQp& m) { on_register(m, ctx); },
                  [&](const UnregisterQp& m) { on_unregister(m, ctx); },
                  [&](const RegisterQpAck& m) { answered(m.reg, false, ctx); },

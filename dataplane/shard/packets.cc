@@ -23,12 +23,16 @@ void Shard::Impl::forward_outside(const Frame& f, Cause cause, PacketRef packet,
   forward(Side::kLan, cause, std::move(packet), ctx);
 }
 
+// What belongs to no flow of ours uses the receiver's budget, and is counted where it leaves, all the same.
 void Shard::Impl::pass(Side from, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
   if (from == Side::kLan) {
     forward_outside(f, Cause::kForward, std::move(packet), ctx);
-  } else {
-    forward(from, Cause::kForward, std::move(packet), ctx);
+    return;
   }
+  if (EgressGroup* g = config.tuning.slot.ns > 0 ? egress.find(GroupKey::of(FlowKey::of(f, 0))) : nullptr) {
+    egress.slots().passed(*g, packet->size, ctx.now);
+  }
+  forward(from, Cause::kForward, std::move(packet), ctx);
 }
 
 void Shard::Impl::on_packet(RxItem& item, const RoleCtx& ctx) {
@@ -83,7 +87,7 @@ void Shard::Impl::on_rc_request(Side side, const Frame& f, PacketRef packet, con
   if (!ours) {
     if (r == nullptr) watch_request(key, f, ctx);
     n.reasons.add(Reason::kUntracked);
-    forward(side, Cause::kForward, std::move(packet), ctx);
+    pass(side, f, std::move(packet), ctx);
     return;
   }
   if (config.tuning.check_icrc && !icrc_ok(f)) {
@@ -108,7 +112,7 @@ void Shard::Impl::on_rc_request(Side side, const Frame& f, PacketRef packet, con
     n.reasons.add(d.state == DestState::kClosing ? Reason::kClosing : Reason::kPoisoned);
   } else {
     n.reasons.add(Reason::kUntracked);
-    forward(side, Cause::kForward, std::move(packet), ctx);
+    pass(side, f, std::move(packet), ctx);
   }
 }
 
@@ -123,7 +127,7 @@ void Shard::Impl::on_rc_response(Side side, const Frame& f, PacketRef packet, co
   if (!ours) {
     if (key_record == nullptr) watch_answer(side, key, f, ctx);
     n.reasons.add(Reason::kUntracked);
-    forward(side, Cause::kForward, std::move(packet), ctx);
+    pass(side, f, std::move(packet), ctx);
     return;
   }
   if (config.tuning.check_icrc && !icrc_ok(f)) {

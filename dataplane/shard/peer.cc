@@ -68,6 +68,7 @@ void Shard::Impl::on_peer_started(const RoleCtx& ctx) {
     }
     touch(i);
   }
+  gate.forget_told(ctx);
   for (Asked& a : asked) {
     a.answered = false;
     say(a, ctx);

@@ -54,7 +54,7 @@ Shard::Impl::Impl(const ShardConfig& c, PacketPool& p)
           {chunks<Answering>(c.limits.held_packets / 16, c.limits.max_owning_flows), c.limits.max_owning_flows},
           {}},
       gate(c.limits.max_groups),
-      egress(c.limits.max_groups),
+      egress(c.limits.max_groups, c.tuning.slot),
       timers(c.limits.max_flows),
       pause(c.pause),
       correlation(c.limits.correlation),
@@ -94,6 +94,7 @@ void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> mes
     peer_lost = false;
   }
   const RoleCtx ctx = context(now, out);
+  egress.slots().run(now);  // before anything of the next slot
   for (const Message& m : messages) on_message(m, ctx);
   for (RxItem& item : burst) on_packet(item, ctx);
   run_flow_timers(ctx);
@@ -247,12 +248,23 @@ uint64_t Shard::owned_packets() const {
   return sum;
 }
 
-std::vector<GroupView> Shard::groups() const {
+std::vector<GroupView> Shard::groups(Instant now) const {
   std::vector<GroupView> out;
   for (const auto& g : impl_->gate.groups()) {
-    out.push_back({g->key, g->bucket.rate(), g->told, g->backlog_bytes, g->admitted_bytes});
+    out.push_back({g->key, g->rate_at(now), g->told, g->backlog_bytes, g->admitted_bytes});
   }
   return out;
+}
+
+std::span<const GroupSlot> Shard::closed_slots() const { return impl_->egress.slots().closed(); }
+
+bool Shard::say_budget(const ToldBudget& told, Outbox& out) {
+  if (!out.has_room()) return false;
+  if (EgressGroup* g = impl_->egress.find(told.budget.group); g != nullptr && told.least_delay.ns > 0) {
+    g->meter.set_least_delay(told.least_delay);
+  }
+  out.message(told.budget);
+  return true;
 }
 
 std::vector<Correlation::Report> Shard::unpaired() const { return impl_->correlation.report(); }

@@ -10,6 +10,8 @@
 #include "dataplane/flow/learned_by.h"
 #include "dataplane/flow/limits.h"
 #include "dataplane/flow/outbox.h"
+#include "dataplane/flow/slot_record.h"
+#include "dataplane/flow/told_budget.h"
 #include "dataplane/source/pause.h"
 
 namespace matchrdma {
@@ -118,6 +120,12 @@ class Shard {
   /// failed, both ways, on its next packets. False when the flow table has no room.
   bool poison_journaled(const JournalRecord& r, Instant now, Outbox& out);
 
+  /// Records of the receivers' slots that ended with the last run_once(); until the next one. Empty without
+  /// `tuning.slot`.
+  std::span<const GroupSlot> closed_slots() const;
+  /// What the estimator makes of them, for the peer. False: the outbox has no room for it.
+  bool say_budget(const ToldBudget& told, Outbox& out);
+
   /// Anything owned, held, withheld or waiting for an answer of the peer: virtual hosts run on until it is
   /// false.
   bool busy() const;
@@ -134,8 +142,8 @@ class Shard {
   std::vector<Correlation::Report> unpaired() const;
   /// Owned packets of all source flows (invariants and reports).
   uint64_t owned_packets() const;
-  /// In the order in which they were made.
-  std::vector<GroupView> groups() const;
+  /// In the order in which they were made, with the rates of `now`.
+  std::vector<GroupView> groups(Instant now) const;
 
  private:
   struct Impl;

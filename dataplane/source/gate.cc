@@ -9,6 +9,10 @@ namespace {
 
 constexpr int64_t kQuantum = 9216;    // one jumbo frame, so that every visit can send
 constexpr uint32_t kSmallTurns = 16;  // small flows may not starve bulk ones for ever
+constexpr int64_t kFloorShare = 100;  // of the policy's rate: what an expired budget comes to (ESTIMATOR 7)
+
+// Not below the floor, but a rate that is lower was meant.
+Rate halved(Rate rate, Rate floor) { return Rate{std::max(std::min(floor.bps, rate.bps), rate.bps / 2)}; }
 
 void enqueue(BudgetGroup& g, SourceFlow& f) {
   const bool pass = !f.passing.empty() && f.passing.front().behind <= f.admit_index;
@@ -75,10 +79,8 @@ uint32_t next_gate_bytes(SourceFlow& f) {
 }
 
 BudgetGroup* Gate::find(const GroupKey& key) {
-  for (auto& g : groups_) {
-    if (g->key == key) return g.get();
-  }
-  return nullptr;
+  const uint32_t* i = numbers_.find(key);
+  return i == nullptr ? nullptr : groups_[*i].get();
 }
 
 BudgetGroup* Gate::group(const GroupKey& key, const RoleCtx& ctx) {
@@ -88,7 +90,9 @@ BudgetGroup* Gate::group(const GroupKey& key, const RoleCtx& ctx) {
   g->key = key;
   const FlowPolicy::Budget b = ctx.policy->budget(key);
   g->bucket = TokenBucket(b.rate, b.burst_bytes, ctx.now);
+  g->floor = Rate{b.rate.bps / kFloorShare};
   g->index = static_cast<uint32_t>(groups_.size());
+  numbers_.add(key, g->index);
   groups_.push_back(std::move(g));
   return groups_.back().get();
 }
@@ -122,7 +126,7 @@ bool Gate::send_one(SourceFlow& f, const RoleCtx& ctx) {
 }
 
 void Gate::serve(BudgetGroup& g, const RoleCtx& ctx) {
-  g.bucket.refill(ctx.now);
+  g.refill(ctx.now);
   while (g.bucket.open() && !g.empty() && ctx.out->has_room()) {
     BudgetGroup::List* l = &g.urgent;
     if (l->empty()) {
@@ -173,18 +177,51 @@ void Gate::run(const RoleCtx& ctx) {
   while (timers_.earliest() <= ctx.now && ctx.out->has_room()) serve(*groups_[timers_.earliest_owner()], ctx);
 }
 
-void Gate::set_budget(const GroupKey& key, Rate rate, const RoleCtx& ctx) {
-  BudgetGroup* g = group(key, ctx);
-  if (g == nullptr) return;
+void BudgetGroup::refill(Instant now) {
+  while (expires <= now) {
+    const Instant at = expires;
+    bucket.set_rate(halved(bucket.rate(), floor), at);
+    expires = bucket.rate() > floor ? at + validity : Instant::never();
+  }
+  bucket.refill(now);
+}
+
+Rate BudgetGroup::rate_at(Instant now) const {
+  Rate rate = bucket.rate();
+  for (Instant at = expires; at <= now && rate > floor; at = at + validity) rate = halved(rate, floor);
+  return rate;
+}
+
+void Gate::on_budget(const Budget& m, const RoleCtx& ctx) {
+  BudgetGroup* g = find(m.group);
+  if (g == nullptr) return;  // another worker sends there
+  if (m.rate.bps <= 0 || m.validity.ns <= 0 || (g->told && m.seq <= g->seq)) {
+    ctx.n->reasons.add(Reason::kStaleMessage);
+    return;
+  }
+  g->refill(ctx.now);
   g->told = true;
-  g->bucket.set_rate(rate, ctx.now);
+  g->seq = m.seq;
+  g->validity = m.validity;
+  g->expires = ctx.now + m.validity;
+  g->bucket.set_rate(Rate{std::min(m.rate.bps, ctx.policy->budget(m.group).rate.bps)}, ctx.now);
   arm(*g, ctx);
+}
+
+void Gate::forget_told(const RoleCtx& ctx) {
+  for (auto& g : groups_) {
+    g->told = false;
+    g->expires = Instant::never();
+  }
+  reload(ctx);
 }
 
 void Gate::reload(const RoleCtx& ctx) {
   for (auto& g : groups_) {
+    const Rate rate = ctx.policy->budget(g->key).rate;
+    g->floor = Rate{rate.bps / kFloorShare};
     if (g->told) continue;
-    g->bucket.set_rate(ctx.policy->budget(g->key).rate, ctx.now);
+    g->bucket.set_rate(rate, ctx.now);
     arm(*g, ctx);
   }
 }
@@ -192,7 +229,7 @@ void Gate::reload(const RoleCtx& ctx) {
 void Gate::charge_outside(const GroupKey& key, uint32_t bytes, Instant now) {
   BudgetGroup* g = find(key);
   if (g == nullptr) return;
-  g->bucket.refill(now);
+  g->refill(now);
   g->bucket.charge(bytes);
 }
 

@@ -7,6 +7,7 @@
 
 #include "dataplane/base/deadline_heap.h"
 #include "dataplane/base/intrusive_fifo.h"
+#include "dataplane/flow/group_index.h"
 #include "dataplane/flow/role_ctx.h"
 #include "dataplane/source/source_flow.h"
 
@@ -22,6 +23,15 @@ struct BudgetGroup {
   uint64_t admitted_bytes = 0;
   uint32_t small_turns = 0;  ///< small flows served since a bulk flow was
   bool told = false;         ///< its rate is the peer's BUDGET
+  // While it is: after `expires` the rate is halved, once per `validity`, down to the floor.
+  uint64_t seq = 0;
+  Duration validity;
+  Instant expires = Instant::never();
+  Rate floor;
+  /// Brings the bucket up to `now`, with the rate that an old BUDGET has come to.
+  void refill(Instant now);
+  /// That rate, without touching anything.
+  Rate rate_at(Instant now) const;
   bool empty() const { return urgent.empty() && small.empty() && bulk.empty(); }
 };
 
@@ -38,7 +48,12 @@ class Gate {
   /// Serves every group whose budget has opened.
   void run(const RoleCtx& ctx);
   Instant next_deadline() const { return timers_.earliest(); }
-  void set_budget(const GroupKey& key, Rate rate, const RoleCtx& ctx);
+  /// A BUDGET of the peer: the rate until the next one, but not more than the policy's. One that is older than
+  /// the newest, says nothing that can be followed (no rate, no validity), or is for a receiver that nothing
+  /// was sent to changes nothing.
+  void on_budget(const Budget& m, const RoleCtx& ctx);
+  /// The peer has started anew, and may say nothing any more: the policy's rates hold until it does.
+  void forget_told(const RoleCtx& ctx);
   /// The policy has changed: groups that the peer told nothing about take its rates.
   void reload(const RoleCtx& ctx);
   /// Traffic of the group outside the gate (UC, UD, transparent, responses) uses its budget too.
@@ -51,6 +66,7 @@ class Gate {
   bool send_one(SourceFlow& f, const RoleCtx& ctx);
   void arm(BudgetGroup& g, const RoleCtx& ctx);
   std::vector<std::unique_ptr<BudgetGroup>> groups_;
+  GroupIndex numbers_;
   DeadlineHeap timers_;
   uint32_t max_groups_;
 };

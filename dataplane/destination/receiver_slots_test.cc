@@ -1,0 +1,74 @@
+#include "dataplane/destination/receiver_slots.h"
+
+#include <gtest/gtest.h>
+
+namespace matchrdma {
+namespace {
+
+constexpr Duration kSlot = Duration::micros(200);
+constexpr Instant at(int64_t us) { return Instant{us * 1000}; }
+
+struct ReceiverSlotsTest : ::testing::Test {
+  Tuning tuning;
+  EgressGroup g{GroupKey{}, 0, tuning, Instant{}};
+  ReceiverSlots slots{kSlot};
+};
+
+TEST_F(ReceiverSlotsTest, NumbersCountFromTimeZero) {
+  slots.arrived(g, 1000, at(250));
+  EXPECT_EQ(slots.next_deadline(), at(400));
+  slots.run(at(399));
+  EXPECT_TRUE(slots.closed().empty());
+  slots.run(at(400));
+  ASSERT_EQ(slots.closed().size(), 1u);
+  EXPECT_EQ(slots.closed()[0].slot, 1);
+  EXPECT_EQ(slots.closed()[0].record.arrived_bytes, 1000u);
+  EXPECT_EQ(slots.closed()[0].record.covered_ns, 200'000u);
+  EXPECT_TRUE(slots.closed()[0].more);
+}
+
+TEST_F(ReceiverSlotsTest, AnEmptySlotIsTheLastAndCostsNothingAfterwards) {
+  slots.arrived(g, 1000, at(250));
+  slots.run(at(400));
+  slots.run(at(600));
+  ASSERT_EQ(slots.closed().size(), 1u);
+  EXPECT_FALSE(slots.closed()[0].more);
+  EXPECT_TRUE(slots.next_deadline().is_never());
+}
+
+TEST_F(ReceiverSlotsTest, WhatIsNotAcknowledgedKeepsItWatched) {
+  slots.arrived(g, 1000, at(250));
+  g.unacked_bytes = 1000;
+  for (int64_t t = 400; t <= 2000; t += 200) {
+    slots.run(at(t));
+    ASSERT_EQ(slots.closed().size(), 1u) << t;
+    EXPECT_TRUE(slots.closed()[0].more) << t;
+  }
+}
+
+// A worker that was held up has counted in one slot what came in several.
+TEST_F(ReceiverSlotsTest, LateOnesCoverMore) {
+  slots.arrived(g, 1000, at(250));
+  slots.run(at(1250));
+  ASSERT_EQ(slots.closed().size(), 1u);
+  EXPECT_EQ(slots.closed()[0].slot, 1);
+  EXPECT_EQ(slots.closed()[0].record.covered_ns, 200'000u);
+  slots.arrived(g, 5000, at(1250));
+  slots.run(at(1400));
+  ASSERT_EQ(slots.closed().size(), 1u);
+  EXPECT_EQ(slots.closed()[0].slot, 6);
+  EXPECT_EQ(slots.closed()[0].record.covered_ns, 1'000'000u);
+  EXPECT_EQ(slots.closed()[0].record.per(kSlot).arrived_bytes, 1000u);
+}
+
+TEST_F(ReceiverSlotsTest, WithoutALengthNothingIsRecorded) {
+  ReceiverSlots none{Duration{}};
+  none.arrived(g, 1000, at(250));
+  none.passed(g, 1000, at(250));
+  none.run(at(400));
+  EXPECT_TRUE(none.closed().empty());
+  EXPECT_TRUE(none.next_deadline().is_never());
+}
+
+}  // namespace
+}  // namespace matchrdma
