@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "dataplane/shard/": ["dataplane/source/", "dataplane/destination/", "dataplane/flow/", "dataplane/wire/",
                          "dataplane/base/"],
     "dataplane/io/": ["dataplane/shard/", "dataplane/base/", "config/"],
-    "controlplane/estimator/": ["dataplane/base/"],
+    "controlplane/estimator/": ["dataplane/flow/", "dataplane/base/"],
     "controlplane/channel/": ["dataplane/flow/", "dataplane/wire/", "dataplane/base/"],
     # Types of views and requests; docs/decisions/0012-service-room.md.
     "controlplane/service/": ["dataplane/shard/mailbox", "dataplane/shard/snapshot", "dataplane/shard/events",
