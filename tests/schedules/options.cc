@@ -119,6 +119,21 @@ void make_clean(Options& o) {
   o.clean = true;
 }
 
+// Budgets that follow what the receivers take, which changes.
+void add_estimator(Options& o, Prng& r) {
+  EstimatorSettings e;
+  e.slot = o.tuning.slot = Duration::micros(r.between(50, 2000));
+  e.line_rate = Rate{r.between(200, 100'000) * 1'000'000};
+  e.scheme = r.chance(0.2) ? Scheme::kPaper : Scheme::kEarned;
+  e.queue_target = o.tuning.queue_target = static_cast<uint64_t>(r.between(4, 256)) << 10;
+  o.estimator = e;
+  o.budget_loss = r.chance(0.3) ? 0.2 : 0;
+  if (r.chance(0.5)) {
+    o.low_egress = Rate{r.between(50, 1000) * 1'000'000};
+    o.wave = Duration::micros(r.between(500, 50'000));
+  }
+}
+
 }  // namespace
 
 Options random_options(uint64_t seed) {
@@ -168,6 +183,7 @@ Options random_options(uint64_t seed) {
   }
   if (r.chance(0.5)) o.proxy_age = Duration::millis(r.between(0, 10'000'000));
   if (r.chance(0.1)) make_clean(o);
+  if (r.chance(0.4)) add_estimator(o, r);
   return o;
 }
 
@@ -192,6 +208,16 @@ std::string describe(const Options& o) {
     std::snprintf(text, sizeof text, "  proxy B dies at %lld us, for %lld us\n",
                   static_cast<long long>(o.restart_at.ns / 1000),
                   static_cast<long long>(o.restart_for.ns / 1000));
+    out += text;
+  }
+  if (o.estimator) {
+    std::snprintf(text, sizeof text,
+                  "  estimator %s slot %lld us line %lld bit/s queue %llu  low egress %lld each %lld us\n",
+                  o.estimator->scheme == Scheme::kPaper ? "paper" : "earned",
+                  static_cast<long long>(o.estimator->slot.ns / 1000),
+                  static_cast<long long>(o.estimator->line_rate.bps),
+                  static_cast<unsigned long long>(o.estimator->queue_target),
+                  static_cast<long long>(o.low_egress.bps), static_cast<long long>(o.wave.ns / 1000));
     out += text;
   }
   for (const PairOptions& p : o.pairs) {
@@ -266,6 +292,8 @@ std::vector<std::function<bool(Options&)>> simplifications() {
            (o.limits.custody_hard_bytes = plain.custody_hard_bytes,
             o.limits.custody_soft_bytes = plain.custody_soft_bytes, true);
   });
+  s.push_back([](O o) { return o.wave.ns > 0 && (o.wave = Duration{}, true); });
+  s.push_back([](O o) { return o.estimator && (o.estimator.reset(), o.tuning.slot = Duration{}, true); });
   return s;
 }
 

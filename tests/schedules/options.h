@@ -2,9 +2,11 @@
 // One random schedule: two hosts, two proxies, what the wires do to them. A function of the seed; every field
 // can be made simpler by the shrinker.
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "controlplane/estimator/settings.h"
 #include "dataplane/flow/limits.h"
 #include "dataplane/flow/policy.h"
 #include "model/host.h"
@@ -34,6 +36,12 @@ struct Options {
   Timing timing;
   Limits limits;
   bool transparent = false;
+  std::optional<EstimatorSettings> estimator;  ///< makes budgets at both proxies; `tuning.slot` is its slot
+  /// What proxy B's receivers take changes between `tuning.egress` and this, every half of `wave`.
+  Rate low_egress{};
+  Duration wave{};                    ///< 0: it does not change
+  double budget_loss = 0;             ///< of BUDGETs, besides what the control span loses
+  model::SpanCut no_budgets{{}, {}};  ///< none gets through
   /// Proxy B dies and is back with an empty memory after `restart_for`. It is nobody's source in such a
   /// schedule, so nothing may be lost.
   Instant restart_at = Instant::never();

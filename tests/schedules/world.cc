@@ -58,7 +58,9 @@ ShardConfig shard_config(const Options& o, uint32_t instance) {
 }  // namespace
 
 Proxy::Proxy(const Options& o, uint32_t instance, std::string name, PacketPool& pool)
-    : shard(shard_config(o, instance), pool), out(64), watch(o, std::move(name)) {}
+    : shard(shard_config(o, instance), pool), out(64), watch(o, std::move(name)) {
+  if (o.estimator) budgets.emplace(*o.estimator, 1, o.limits.max_groups);
+}
 
 World::World(const Options& o, const std::string& capture)
     : o_(o),
@@ -209,6 +211,7 @@ void World::emit(Proxy& p, bool is_a) {
   for (OutItem& item : p.out.items()) {
     p.watch.leaves(item, now_);
     if (!item.packet) {
+      if (lost_budget(*item.message)) continue;
       Long& l = in_data_queue(*item.message) ? (is_a ? ab_ : ba_) : (is_a ? ctl_ab_ : ctl_ba_);
       l.push(Carried{{}, std::move(*item.message), session_}, 64, now_);
       continue;
@@ -247,9 +250,38 @@ void World::run_proxy(Proxy& p, bool is_a) {
     p.shard.run_once({p.rx.data() + next, n}, {p.messages.data(), m}, proxy_now(), p.out);
     p.messages.erase(p.messages.begin(), p.messages.begin() + static_cast<std::ptrdiff_t>(m));
     next += n;
+    make_budgets(p);
     emit(p, is_a);
   } while (next < p.rx.size() || !p.messages.empty());
   p.rx.clear();
+}
+
+void World::make_budgets(Proxy& p) {
+  if (p.budgets) {
+    p.budgets->record(0, p.shard.closed_slots());
+    for (const WorkerBudget& b : p.budgets->run(proxy_now(), p.shard.rtt() / 2))
+      p.shard.say_budget(b.told, p.out);
+  }
+  if (slot_watch_ && &p == &pb_ && !p.shard.closed_slots().empty()) {
+    slot_watch_(now_ - began_, p.shard.closed_slots(), p.budgets ? &*p.budgets : nullptr);
+  }
+}
+
+bool World::lost_budget(const Message& m) {
+  if (!std::holds_alternative<Budget>(m)) return false;
+  const Instant at = Instant{} + (now_ - began_);
+  return (o_.no_budgets.from <= at && at < o_.no_budgets.until) ||
+         (o_.budget_loss > 0 && prng_.chance(o_.budget_loss));
+}
+
+void World::change_egress() {
+  if (egress_changes_at_ > now_) return;
+  egress_changes_at_ = now_ + o_.wave / 2;
+  egress_low_ = !egress_low_;
+  Tuning t = o_.tuning;
+  if (egress_low_) t.egress = o_.low_egress;
+  pb_.shard.set_tuning(o_.timing, t, proxy_now(), pb_.out);
+  emit(pb_, false);
 }
 
 // A dead proxy takes in nothing and lets nothing through. Its next life has a session of its own.
@@ -266,6 +298,7 @@ void World::restart_due() {
   ++session_;
   std::destroy_at(&pb_.shard);
   std::construct_at(&pb_.shard, shard_config(o_, 2 + session_), arena_);
+  if (o_.estimator) pb_.budgets.emplace(*o_.estimator, 1, o_.limits.max_groups);
   for (Proxy* p : {&pa_, &pb_}) {
     p->shard.peer_session(true, proxy_now(), p->out);
     emit(*p, p == &pa_);
@@ -297,6 +330,7 @@ void World::step() {
   arrive(ctl_ab_, pb_);
   arrive(ctl_ba_, pa_);
   restart_due();
+  change_egress();
   if (!pa_.rx.empty() || !pa_.messages.empty() || wakeup(pa_) <= now_) run_proxy(pa_, true);
   const bool b_lives = back_at_.is_never();
   if (b_lives && (!pb_.rx.empty() || !pb_.messages.empty() || wakeup(pb_) <= now_)) run_proxy(pb_, false);
@@ -309,7 +343,7 @@ Instant World::next_event() const {
   at = earlier(at, wakeup(pa_));
   at = earlier(at, back_at_.is_never() ? wakeup(pb_) : back_at_);
   if (!started_) return at;
-  at = earlier(at, dies_at_);
+  at = earlier(earlier(at, dies_at_), egress_changes_at_);
   for (const Pair& w : pairs_) {
     if (w.left_a + w.left_b > 0) at = earlier(at, w.next_post);
     at = earlier(at, w.register_at);
@@ -384,7 +418,9 @@ std::string World::verdict(bool done) {
 std::string World::run() {
   connect();
   if (!handshakes()) return "registration did not finish" + states();
+  began_ = now_;
   for (Pair& w : pairs_) w.next_post = now_;
+  if (o_.wave > Duration{}) egress_changes_at_ = now_;
   const Instant end = now_ + kLimit;
   bool done = false;
   while (now_ <= end) {

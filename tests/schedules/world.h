@@ -1,9 +1,12 @@
 #pragma once
 // Two model hosts, two proxies, the wires between, in virtual time.
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "controlplane/estimator/budget_maker.h"
 #include "dataplane/shard/shard.h"
 #include "model/audit.h"
 #include "model/host.h"
@@ -26,6 +29,7 @@ struct Proxy {
   Shard shard;
   Outbox out;
   Watch watch;
+  std::optional<BudgetMaker> budgets;
   std::vector<RxItem> rx;
   std::vector<Message> messages;
 };
@@ -39,6 +43,10 @@ class World {
   std::string run();
 
   uint64_t packets() const { return packets_; }
+  /// Told what proxy B has closed, after its budgets were made; since the traffic began.
+  using SlotWatch = std::function<void(Duration at, std::span<const GroupSlot>, const BudgetMaker*)>;
+  void watch_slots(SlotWatch w) { slot_watch_ = std::move(w); }
+  const Shard& source() const { return pa_.shard; }
 
  private:
   using Wire = model::PacketSpan;
@@ -51,12 +59,16 @@ class World {
   void step();
   void hosts_send();
   void run_proxy(Proxy& p, bool is_a);
+  void make_budgets(Proxy& p);
+  bool lost_budget(const Message& m);
+  void change_egress();
   void restart_due();
   void emit(Proxy& p, bool is_a);
   Instant next_event() const;
   Instant proxy_now() const { return now_ + o_.proxy_age; }
   Instant wakeup(const Proxy& p) const {
-    const Instant at = p.shard.next_wakeup();
+    Instant at = p.shard.next_wakeup();
+    if (p.budgets) at = earlier(at, p.budgets->next_deadline());
     return at.is_never() ? at : at - o_.proxy_age;
   }
   bool finished();
@@ -85,7 +97,11 @@ class World {
   uint64_t packets_ = 0;
   int same_time_ = 0;
   uint32_t session_ = 0;
+  Instant egress_changes_at_ = Instant::never();
+  bool egress_low_ = false;
   Instant dies_at_ = Instant::never(), back_at_ = Instant::never();
+  SlotWatch slot_watch_;
+  Instant began_;
   bool started_ = true;  ///< registrations are done, work is posted
 };
 
