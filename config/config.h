@@ -93,6 +93,20 @@ struct BudgetConfig {
   RateConfig budget{Tuning{}.budget, Tuning{}.budget_burst_bytes};
 };
 
+/// Who says how fast the peer may send to the receivers here.
+enum class BudgetScheme : uint8_t {
+  kFixed,   ///< nobody: the peer's `budgets` hold
+  kEarned,  ///< the estimator, ESTIMATOR 6
+  kPaper,   ///< the estimator as the paper has it, to compare
+};
+
+struct EstimatorConfig {
+  BudgetScheme scheme = BudgetScheme::kFixed;
+  Duration slot = Duration::micros(200);
+  std::optional<Rate> line_rate;         ///< of the LAN port; egress.rate where not written
+  std::optional<uint64_t> queue_target;  ///< bytes; 24 us of the line where not written
+};
+
 struct SpanConfig {
   std::string name;
   LanConfig lan;
@@ -105,6 +119,14 @@ struct SpanConfig {
   RateConfig default_budget{Tuning{}.budget, Tuning{}.budget_burst_bytes};  ///< per receiver (PROTOCOL 1)
   std::vector<BudgetConfig> budgets;                                        ///< the first that fits counts
   RateConfig egress{Tuning{}.egress, Tuning{}.egress_burst_bytes};          ///< into the LAN, per receiver
+  EstimatorConfig estimator;
+
+  Rate line_rate() const { return estimator.line_rate.value_or(egress.rate); }
+  /// Bytes that may stand in a receiver's network (ESTIMATOR 7).
+  uint64_t queue_target() const {
+    constexpr int64_t kLineNs = 24'000;
+    return estimator.queue_target.value_or(static_cast<uint64_t>(line_rate().bps / 1'000'000 * kLineNs / 8000));
+  }
 };
 
 /// What a class asks of a flow. An empty list asks nothing.
@@ -148,7 +170,7 @@ struct Config {
   std::vector<ClassConfig> classes;  ///< the first that fits counts; what fits none is transparent (C7)
   Limits limits;
   Timing timing;             ///< and `tuning`: section `cnp` of the file stands in them
-  Tuning tuning;             ///< budget and egress are the span's: see tuning_of()
+  Tuning tuning;             ///< budget, egress and slots are the span's: see tuning_of()
   std::string journal_path;  ///< empty: no journal (H13)
   std::string capture_folder = "/var/lib/matchrdma";  ///< where `ctl capture` may write
   AdminConfig admin;
@@ -158,13 +180,15 @@ struct Config {
                9464};  ///< none: `metrics.listen: off`
   LogConfig log;
 
-  /// Tuning as the shards of span number `span` need it: budget and egress are those of the span.
+  /// Tuning as the shards of span number `span` need it: budget, egress and slots are those of the span.
   Tuning tuning_of(size_t span) const {
     Tuning t = tuning;
     t.budget = spans[span].default_budget.rate;
     t.budget_burst_bytes = spans[span].default_budget.burst_bytes;
     t.egress = spans[span].egress.rate;
     t.egress_burst_bytes = spans[span].egress.burst_bytes;
+    if (spans[span].estimator.scheme != BudgetScheme::kFixed) t.slot = spans[span].estimator.slot;
+    t.queue_target = spans[span].queue_target();
     return t;
   }
 };

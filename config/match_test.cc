@@ -74,6 +74,23 @@ TEST(Match, Budgets) {
   EXPECT_EQ(c->tuning_of(0).budget.bps, 10'000'000'000);
 }
 
+TEST(Match, SlotsAreThereWhereAnEstimatorMakesBudgets) {
+  const auto fixed = config(small());
+  EXPECT_EQ(fixed->tuning_of(0).slot, Duration{});
+  EXPECT_EQ(fixed->spans[0].line_rate(), Tuning{}.egress);
+  EXPECT_EQ(fixed->spans[0].queue_target(), 300'000u) << "24 us of 100 Gb/s";
+  const auto earned = config(small() + "    egress: {rate: 40Gbps}\n    estimator: {scheme: earned}\n");
+  EXPECT_EQ(earned->tuning_of(0).slot, Duration::micros(200));
+  EXPECT_EQ(earned->spans[0].line_rate(), Rate{40'000'000'000}) << "that of the egress";
+  EXPECT_EQ(earned->tuning_of(0).queue_target, 120'000u);
+  const auto all =
+      config(small() + "    estimator: {scheme: paper, slot: 1ms, line_rate: 25Gbps, queue_target: 64KiB}\n");
+  EXPECT_EQ(all->spans[0].estimator.scheme, BudgetScheme::kPaper);
+  EXPECT_EQ(all->tuning_of(0).slot, Duration::millis(1));
+  EXPECT_EQ(all->spans[0].line_rate(), Rate{25'000'000'000});
+  EXPECT_EQ(all->tuning_of(0).queue_target, 64u << 10);
+}
+
 TEST(Reload, NamesWhatNeedsARestart) {
   const auto was = config(small());
   const auto restart = [&](const std::string& text) { return restart_needed(*was, *config(text)); };

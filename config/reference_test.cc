@@ -54,9 +54,9 @@ TEST(Reference, EveryFieldOfTheDataplaneHasAKey) {
   EXPECT_EQ(limits_section().children.size(), fields_of<Limits>());
   constexpr size_t kUnderCnp = 2;
   EXPECT_EQ(timing_section().children.size() + kUnderCnp, fields_of<Timing>());
-  // Of the span: budget and egress, two each. check_icrc is at the top, `learned` is what a class says, the
-  // DSCP of CNPs stands under `cnp`.
-  constexpr size_t kElsewhere = 4 + 3;
+  // Of the span: budget, egress and slots, two each. check_icrc is at the top, `learned` is what a class says,
+  // the DSCP of CNPs stands under `cnp`.
+  constexpr size_t kElsewhere = 6 + 3;
   EXPECT_EQ(tuning_section().children.size() + kElsewhere, fields_of<Tuning>());
 }
 

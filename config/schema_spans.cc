@@ -105,6 +105,23 @@ Kind<std::optional<Duration>> distance() {
   return kind;
 }
 
+Kind<EstimatorConfig> estimator_section() {
+  using E = EstimatorConfig;
+  const auto scheme = choice<BudgetScheme>(
+      {{"fixed", BudgetScheme::kFixed}, {"earned", BudgetScheme::kEarned}, {"paper", BudgetScheme::kPaper}});
+  return section<E>({
+      key<E>(
+          "scheme", &E::scheme, scheme, kRestart,
+          "fixed: the peer sends at its `budgets`; earned: it is told what the receivers here can take; paper: "
+          "the published weights, to compare"),
+      key<E>("slot", &E::slot, time_between(Duration::micros(50), Duration::millis(10)), kRestart,
+             "budgets are made so often"),
+      key<E>("line_rate", &E::line_rate, maybe(rate()), kRestart, "of the LAN port; egress.rate if missing"),
+      key<E>("queue_target", &E::queue_target, maybe(bytes_between(4 << 10, kGiB)), kRestart,
+             "bytes that may wait for a receiver, so that a rise shows; 24us of the line if missing"),
+  });
+}
+
 }  // namespace
 
 Kind<std::vector<SpanConfig>> spans_list() {
@@ -122,9 +139,12 @@ Kind<std::vector<SpanConfig>> spans_list() {
       key<S>("rtt", &S::expected_rtt, maybe(time_between(Duration{}, Duration::seconds(10))), kReload,
              "there and back, where the path is not straight"),
       key<S>("l2_control", &S::l2_control, control, kReload, "LACP, STP, LLDP and 802.1X frames"),
-      key<S>("budgets", all, budgets_section(), kReload, "rates into the span, until an estimator drives them"),
+      key<S>("budgets", all, budgets_section(), kReload,
+             "rates into the span: the most, where the peer's estimator says less"),
       key<S>("egress", all, section<S>(rate_and_burst<S>(&S::egress, "what one receiver is sent into the LAN")),
              kReload, "rates into the LAN"),
+      key<S>("estimator", &S::estimator, estimator_section(), kRestart,
+             "who decides how fast the peer may send"),
   });
   return list_of(span, "list of 1 or more");
 }

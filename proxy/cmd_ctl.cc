@@ -181,8 +181,8 @@ void add_show(CLI::App& ctl, const Options& o) {
   CLI::App* show = ctl.add_subcommand("show", "Show what the daemon has and does");
   show->add_option("what", o->what, "What to show")
       ->required()
-      ->check(CLI::IsMember(
-          {"status", "flows", "unpaired", "peers", "budgets", "custody", "ports", "workers", "config"}));
+      ->check(CLI::IsMember({"status", "flows", "unpaired", "peers", "budgets", "slots", "custody", "ports",
+                             "workers", "config"}));
   show->add_option("--ip", o->ip, "flows, unpaired: only those from or to this address");
   show->add_option("--qpn", o->qpn, "flows, unpaired: only those with this QP at either end");
   show->add_option("--state", o->state, "flows: only those in this state");

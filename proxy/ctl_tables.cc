@@ -13,6 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Align = Table::Align;
+constexpr size_t kNewestSlots = 24;
+
 using Cell = std::function<std::string(const Json& row)>;
 
 struct Column {
@@ -169,10 +171,25 @@ const std::vector<Column>& columns_of(const std::string& what) {
                                             number("flows", "flows"),
                                             number("free buffers", "pool_free"),
                                             number("buffers", "pool_buffers")};
+  static const std::vector<Column> kSlots{text("span", "span"),
+                                          text("receiver", "receiver"),
+                                          plain("slot", "slot"),
+                                          right("arrived", "arrived_bps", rate_text),
+                                          right("acked", "acked_bps", rate_text),
+                                          text("saturated", "saturated"),
+                                          text("level", "level"),
+                                          text("window", "window"),
+                                          right("capacity", "capacity_bps", rate_text),
+                                          right("forecast", "forecast_bps", rate_text),
+                                          bytes("queue", "queue_bytes"),
+                                          bytes("in 2D", "projected_queue_bytes"),
+                                          right("budget", "budget_bps", rate_text),
+                                          plain("governs", "governs")};
   if (what == "flows") return flow_columns();
   if (what == "unpaired") return unpaired_columns();
   if (what == "peers") return kPeers;
   if (what == "budgets") return kBudgets;
+  if (what == "slots") return kSlots;
   if (what == "custody") return kCustody;
   return what == "ports" ? kPorts : kWorkers;
 }
@@ -199,7 +216,10 @@ void print_view(const std::string& what, const Json& result, std::ostream& out) 
   } else if (what == "config") {
     out << plain_text(member(result, "config"));
   } else {
-    const Json rows = member(result, what.c_str());
+    Json rows = member(result, what.c_str());
+    // A screen of them; --json has all.
+    if (what == "slots" && rows.size() > kNewestSlots)
+      rows.erase(rows.begin(), rows.end() - static_cast<std::ptrdiff_t>(kNewestSlots));
     print_rows(rows, columns_of(what), out);
     const Json matching = member(result, "matching");
     if (matching.is_number_unsigned() && matching.get<uint64_t>() > rows.size()) {

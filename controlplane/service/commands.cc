@@ -43,11 +43,12 @@ struct Show {
   const char* what;
   Json (*json)(const DaemonView&);
 };
-constexpr std::array<Show, 6> kShows{{{"status", status_json},
+constexpr std::array<Show, 7> kShows{{{"status", status_json},
                                       {"workers", workers_json},
                                       {"ports", ports_json},
                                       {"peers", peers_json},
                                       {"budgets", budgets_json},
+                                      {"slots", slots_json},
                                       {"custody", custody_json}}};
 
 /// Whether the daemon has a span of this name; otherwise the names of those it has.

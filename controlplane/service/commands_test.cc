@@ -68,12 +68,33 @@ TEST_F(CommandsTest, ShowNeedsAView) {
   EXPECT_NE(error(R"({"v":1,"cmd":"show","what":"status"})").find("starting"), std::string::npos);
   board.publish(test_view());
   for (const char* what :
-       {"status", "workers", "ports", "peers", "budgets", "custody", "flows", "unpaired", "config"}) {
+       {"status", "workers", "ports", "peers", "budgets", "slots", "custody", "flows", "unpaired", "config"}) {
     EXPECT_FALSE(result(std::string(R"({"v":1,"cmd":"show","what":")") + what + R"("})").empty()) << what;
   }
   EXPECT_NE(error(R"({"v":1,"cmd":"show","what":"all"})").find("there is: flows, unpaired"), std::string::npos);
   EXPECT_NE(error(R"({"v":1,"cmd":"show","what":"ports","top":3})").find("\"top\" is not known here"),
             std::string::npos);
+}
+
+TEST_F(CommandsTest, SlotsShowEveryTerm) {
+  board.publish(test_view());
+  const Json rows = result(R"({"v":1,"cmd":"show","what":"slots"})")["slots"];
+  ASSERT_EQ(rows.size(), 1u);
+  const Json& r = rows[0];
+  EXPECT_EQ(r["span"], "north");
+  EXPECT_EQ(r["receiver"], "10.0.1.1");
+  EXPECT_EQ(r["slot"], 5000);
+  EXPECT_EQ(r["slot_ns"], 200'000);
+  EXPECT_EQ(r["saturated"], true);
+  EXPECT_EQ(r["capacity_bps"], 60'000'000'000);
+  EXPECT_EQ(r["budget_bps"], 58'000'000'000);
+  EXPECT_EQ(r["budget_validity_ns"], 4'000'000);
+  EXPECT_EQ(r["budget_seq"], 17);
+  for (const char* term :
+       {"arrived_bps", "acked_bps", "level", "window", "period_slots", "lags_slots", "predictions_bps",
+        "errors_bps", "weights", "forecast_bps", "tested_bps", "backlog_bytes", "queue_bytes",
+        "projected_queue_bytes", "wanted_bps", "probed", "governs", "draining"})
+    EXPECT_TRUE(r.contains(term)) << term;
 }
 
 TEST_F(CommandsTest, FlowsAreFiltered) {

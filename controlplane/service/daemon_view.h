@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "controlplane/channel/worker_channel.h"
+#include "controlplane/service/slot_history.h"
 #include "dataplane/flow/latencies.h"
 #include "dataplane/shard/shard.h"
 
@@ -94,6 +95,14 @@ struct BudgetView {
   uint64_t admitted_bytes = 0;
 };
 
+/// The newest slots of a span's receivers.
+struct SpanSlots {
+  std::string span;
+  Duration slot;
+  int64_t now = 0;  ///< number of the slot in which this was taken
+  SlotList rows;    ///< oldest first
+};
+
 struct CustodyView {
   uint32_t worker = 0;
   uint64_t soft_limit_bytes = 0, hard_limit_bytes = 0;
@@ -146,6 +155,7 @@ struct DaemonView {
   std::vector<PortView> ports;
   std::vector<PeerView> peers;
   std::vector<BudgetView> budgets;
+  std::vector<SpanSlots> slots;      ///< of the spans whose budgets an estimator makes
   std::vector<CustodyView> custody;  ///< one per worker
   std::shared_ptr<const FlowList> flows;
   Duration flows_age;  ///< of that list when this was published

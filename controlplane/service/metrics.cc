@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "controlplane/service/metric_list.h"
+#include "controlplane/service/receiver_metrics.h"
 
 namespace matchrdma::service {
 namespace {
@@ -66,6 +67,7 @@ Labels labels_of(const PortView& v) {
 }
 Labels labels_of(const PeerView& v) { return {{"span", v.span}}; }
 Labels labels_of(const BudgetSum& v) { return {{"span", v.span}}; }
+Labels labels_of(const ReceiverSum& v) { return {{"span", v.span}}; }
 
 template <typename T>
 void collect(std::span<const MetricOf<T>> metrics, std::span<const T> views, std::vector<MetricFamily>& out) {
@@ -148,6 +150,7 @@ class ViewCollector : public prometheus::Collectable {
     collect<CustodyView>(custody_metrics(), v.custody, out);
     collect_flows(v, out);
     collect<BudgetSum>(budget_metrics(), budgets, out);
+    collect<ReceiverSum>(receiver_metrics(), receiver_sums(v), out);
     collect<PeerView>(peer_metrics(), v.peers, out);
     collect<PortView>(port_metrics(), v.ports, out);
     return out;
@@ -193,6 +196,7 @@ std::vector<MetricInfo> metric_infos() {
   out.push_back({metric_name(kFlowsKey, CounterKind::kGauge), "gauge", "", "role, state", kFlowsHelp});
   out.push_back({metric_name(kUnpairedKey, CounterKind::kGauge), "gauge", "", "", kUnpairedHelp});
   describe<BudgetSum>(budget_metrics(), "span", out);
+  describe<ReceiverSum>(receiver_metrics(), "span", out);
   describe<PeerView>(peer_metrics(), "span", out);
   describe<PortView>(port_metrics(), "port, span, side", out);
   return out;

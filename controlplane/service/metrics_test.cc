@@ -30,9 +30,26 @@ TEST(Metrics, ValuesOfTheView) {
   EXPECT_TRUE(has_line(text, "matchrdma_custody_age_seconds_count{worker=\"0\"} 1"));
   EXPECT_TRUE(has_line(text, "matchrdma_custody_age_seconds_bucket{worker=\"0\",le=\"+Inf\"} 1"));
   EXPECT_TRUE(has_line(text, "matchrdma_gate_wait_seconds_sum{worker=\"0\"} 0.002"));
+  EXPECT_TRUE(has_line(text, "matchrdma_receivers_active{span=\"north\"} 1"));
+  EXPECT_TRUE(has_line(text, "matchrdma_receivers_saturated{span=\"north\"} 1"));
+  EXPECT_TRUE(has_line(text, "matchrdma_receivers_capacity_bytes_per_second{span=\"north\"} 7500000000"));
+  EXPECT_TRUE(has_line(text, "matchrdma_receivers_budget_bytes_per_second{span=\"north\"} 7250000000"));
   auto unmeasured = test_view();
   unmeasured->peers[0].rtt = {};
   EXPECT_EQ(metrics_text(unmeasured.get()).find("matchrdma_peer_round_trip_seconds{"), std::string::npos);
+}
+
+TEST(Metrics, OnlyTheNewestSlotOfAReceiverThatIsActiveCounts) {
+  auto v = test_view();
+  SlotRow newer = v->slots[0].rows[0];
+  newer.slot.why.slot += 1;
+  newer.slot.why.c = 40;
+  v->slots[0].rows.push_back(newer);
+  EXPECT_TRUE(has_line(metrics_text(v.get()), "matchrdma_receivers_active{span=\"north\"} 1"));
+  EXPECT_TRUE(has_line(metrics_text(v.get()),
+                       "matchrdma_receivers_capacity_bytes_per_second{span=\"north\"} 5000000000"));
+  v->slots[0].now += 5001;  // a second of slots later
+  EXPECT_TRUE(has_line(metrics_text(v.get()), "matchrdma_receivers_active{span=\"north\"} 0"));
 }
 
 TEST(Metrics, NothingYet) { EXPECT_EQ(metrics_text(nullptr), ""); }

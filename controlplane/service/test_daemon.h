@@ -57,6 +57,14 @@ inline std::shared_ptr<DaemonView> test_view(uint32_t flows = 4) {
     c.oldest = Duration::millis(12);
     v->custody.push_back(c);
   }
+  SlotRow row;
+  row.group.dst = *ip_from_text("10.0.1.1");
+  row.slot.why.slot = 5000;
+  row.slot.why.c = 60;
+  row.slot.why.sample = {SampleKind::kSaturated, 60, 60, true};
+  row.slot.why.granted = 58;
+  row.slot.budget = {Rate{58'000'000'000}, Duration::millis(4), 17};
+  v->slots.push_back({"north", Duration::micros(200), 5010, {row}});
   PortView lan;
   lan.name = "lan0";
   lan.span = "north";

@@ -1,5 +1,6 @@
 #include "controlplane/service/view_json.h"
 
+#include "controlplane/service/slot_json.h"
 #include "dataplane/base/ip_text.h"
 
 namespace matchrdma::service {
@@ -172,6 +173,13 @@ Json workers_json(const DaemonView& v) { return {{"workers", list_of(v.workers, 
 Json ports_json(const DaemonView& v) { return {{"ports", list_of(v.ports, port_json)}}; }
 Json peers_json(const DaemonView& v) { return {{"peers", list_of(v.peers, peer_json)}}; }
 Json budgets_json(const DaemonView& v) { return {{"budgets", list_of(v.budgets, budget_json)}}; }
+Json slots_json(const DaemonView& v) {
+  Json rows = Json::array();
+  for (const SpanSlots& s : v.slots) {
+    for (const SlotRow& r : s.rows) rows.push_back(slot_json(s.span, s.slot, r));
+  }
+  return {{"slots", std::move(rows)}};
+}
 Json custody_json(const DaemonView& v) { return {{"custody", list_of(v.custody, custody_row_json)}}; }
 
 }  // namespace matchrdma::service

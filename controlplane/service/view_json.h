@@ -14,6 +14,7 @@ Json workers_json(const DaemonView& v);
 Json ports_json(const DaemonView& v);
 Json peers_json(const DaemonView& v);
 Json budgets_json(const DaemonView& v);
+Json slots_json(const DaemonView& v);
 Json custody_json(const DaemonView& v);
 Json flows_json(const DaemonView& v, const FlowFilter& filter);
 Json unpaired_json(const DaemonView& v, const FlowFilter& filter);

@@ -109,7 +109,8 @@ Result<void> Daemon::make() {
     journal_ = std::move(*j);
   }
   if (auto r = make_ends(); !r) return r;
-  return make_services();
+  if (auto r = make_services(); !r) return r;
+  return budgets_->start();
 }
 
 SpanEndHooks Daemon::hooks_of(size_t span, uint16_t worker) {
@@ -124,6 +125,7 @@ SpanEndHooks Daemon::hooks_of(size_t span, uint16_t worker) {
     w.mailbox().post(
         [&w, span, d = std::vector<uint8_t>(b.begin(), b.end())] { w.end(span).from_other_worker(d); });
   };
+  h.slots_closed = [this] { budgets_->told(); };
   if (journal_ != nullptr) {
     const uint32_t section = journal_->section(static_cast<uint32_t>(span), worker);
     h.journal = [j = journal_.get(), section](const JournalRecord& r) { j->write(section, r); };
@@ -131,7 +133,24 @@ SpanEndHooks Daemon::hooks_of(size_t span, uint16_t worker) {
   return h;
 }
 
+void Daemon::make_budget_thread() {
+  std::vector<BudgetSpan> spans;
+  for (size_t s = 0; s < config_->spans.size(); ++s) {
+    const SpanConfig& c = config_->spans[s];
+    if (c.estimator.scheme == BudgetScheme::kFixed) continue;
+    const Scheme scheme = c.estimator.scheme == BudgetScheme::kPaper ? Scheme::kPaper : Scheme::kEarned;
+    spans.push_back({s, {c.estimator.slot, c.line_rate(), scheme, c.queue_target()}});
+  }
+  budgets_ = std::make_unique<BudgetThread>(
+      std::move(spans), static_cast<uint32_t>(machine_->workers.size()), machine_->limits.max_groups,
+      [this] { return now(); },
+      [this](uint32_t w) {
+        if (!machine_->idle.empty()) machine_->idle[w]->wake();
+      });
+}
+
 Result<void> Daemon::make_ends() {
+  make_budget_thread();
   const auto policy = policies();
   for (uint16_t w = 0; w < machine_->workers.size(); ++w) {
     for (size_t s = 0; s < config_->spans.size(); ++s) {
@@ -142,6 +161,7 @@ Result<void> Daemon::make_ends() {
       e.shard.tuning = config_->tuning_of(s);
       e.shard.instance = random_instance();
       e.neighbour = neighbour_of(config_->spans[s], machine_->ports[s].wan->mac());
+      e.budgets = budgets_->lane(s, w);
       e.drop_l2_control = config_->spans[s].l2_control == L2Control::kDrop;
       e.shard.pause = pause_of(config_->spans[s].lan, *machine_->ports[s].lan);
       auto end = std::make_unique<SpanEnd>(e, *machine_->pools[w], hooks_of(s, w));
@@ -233,6 +253,7 @@ Daemon::~Daemon() {
   stop_ = true;
   for (auto& i : machine_->idle) i->wake();
   machine_->eal->join();
+  budgets_.reset();
   if (admin_ != nullptr) service::remove_admin_socket(config_->admin.socket);
 }
 

@@ -13,6 +13,7 @@
 #include "controlplane/service/http_server.h"
 #include "controlplane/service/listeners.h"
 #include "controlplane/service/view_board.h"
+#include "proxy/daemon/budget_thread.h"
 #include "proxy/daemon/capture_run.h"
 #include "proxy/daemon/journal_file.h"
 #include "proxy/daemon/notify.h"
@@ -59,6 +60,7 @@ class Daemon final : public service::DaemonControl {
   // daemon.cc: making and running
   Result<void> make();
   Result<void> make_ends();
+  void make_budget_thread();
   Result<void> make_services();
   void read_journal();
   SpanEndHooks hooks_of(size_t span, uint16_t worker);
@@ -105,6 +107,7 @@ class Daemon final : public service::DaemonControl {
   std::vector<std::string> span_names_;
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<JournalFile> journal_;
+  std::unique_ptr<BudgetThread> budgets_;
   std::vector<std::unique_ptr<PeerLink>> links_;  ///< one per span
   std::atomic<bool> stop_{false};
   bool running_ = true;

@@ -28,7 +28,7 @@ void report_end(const SpanEnd& end, const std::string& span, WorkerReport& out) 
   out.custody.peak_bytes += s.counters().custody_peak;
   out.custody.gate_bytes += s.counters().gate_bytes;
   out.custody.held_bytes += s.counters().held_bytes;
-  for (const GroupView& g : s.groups()) {
+  for (const GroupView& g : s.groups(out.at)) {
     out.budgets.push_back(
         {span, out.view.worker, g.key, g.rate, g.from_peer, g.backlog_bytes, g.admitted_bytes});
   }

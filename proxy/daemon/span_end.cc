@@ -87,6 +87,7 @@ void SpanEnd::run(Instant now) {
   if (capture_) capture_->after(shard_, now);
   burst_.clear();
   messages_.clear();
+  if (config_.budgets != nullptr) exchange_budgets();
   emit(now);
   NeighbourFrame f;
   while (next_question() <= now && neighbour_.due(now, f)) neighbour_frame(f);
@@ -94,6 +95,20 @@ void SpanEnd::run(Instant now) {
   probe_at_ = now + kProbeEvery;
   channel_.send(Probe{now}, *this);
   channel_.flush(*this);
+}
+
+void SpanEnd::exchange_budgets() {
+  BudgetLane& lane = *config_.budgets;
+  if (const std::span<const GroupSlot> closed = shard_.closed_slots(); !closed.empty()) {
+    lane.rtt_ns.store(shard_.rtt().ns, std::memory_order_relaxed);
+    for (const GroupSlot& s : closed) {
+      if (!lane.closed.push(s)) break;
+    }
+    hooks_.slots_closed();
+  }
+  ToldBudget told;
+  while (lane.budgets.pop(told) && shard_.say_budget(told, out_)) {
+  }
 }
 
 Instant SpanEnd::next_probe() const {

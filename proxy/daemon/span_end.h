@@ -8,6 +8,7 @@
 #include "controlplane/channel/neighbour.h"
 #include "controlplane/channel/worker_channel.h"
 #include "dataplane/shard/shard.h"
+#include "proxy/daemon/budget_lane.h"
 #include "proxy/daemon/capture_tap.h"
 #include "proxy/daemon/policy_table.h"
 
@@ -17,7 +18,8 @@ struct SpanEndConfig {
   uint16_t worker = 0;
   ShardConfig shard;
   NeighbourConfig neighbour;
-  bool drop_l2_control = false;  ///< `l2_control: drop`
+  bool drop_l2_control = false;   ///< `l2_control: drop`
+  BudgetLane* budgets = nullptr;  ///< where an estimator makes them; outlives the span end
 };
 
 /// What a span end cannot do itself.
@@ -26,6 +28,8 @@ struct SpanEndHooks {
   std::function<void(Bytes)> hello;
   /// A datagram for this worker of the same span.
   std::function<void(uint16_t, Bytes)> other_worker;
+  /// Records are in the budgets' lane.
+  std::function<void()> slots_closed;
   /// Must be kept before anything that came with it leaves (H13); may be empty.
   std::function<void(const JournalRecord&)> journal;
 };
@@ -53,7 +57,10 @@ class SpanEnd : private DatagramSink {
   /// A datagram of the control thread (HELLO).
   void send_hello(Bytes datagram) { datagram_out(Queue::kControl, datagram); }
 
-  bool has_input() const { return !burst_.empty() || !messages_.empty(); }
+  bool has_input() const {
+    return !burst_.empty() || !messages_.empty() ||
+           (config_.budgets != nullptr && !config_.budgets->budgets.empty());
+  }
   bool due(Instant now) const { return next_wakeup() <= now; }
   void run(Instant now);
   Instant next_wakeup() const;
@@ -98,6 +105,7 @@ class SpanEnd : private DatagramSink {
   Instant next_question() const;
   Instant next_probe() const;
   void neighbour_frame(const NeighbourFrame& f);
+  void exchange_budgets();
   void emit(Instant now);
 
   SpanEndConfig config_;

@@ -188,6 +188,11 @@ void Daemon::publish() {
     v->ports.push_back(port_view(s, Side::kWan));
     v->peers.push_back(peer_view(s));
   }
+  for (size_t s = 0; s < span_names_.size(); ++s) {
+    const EstimatorConfig& e = config_->spans[s].estimator;
+    if (e.scheme != BudgetScheme::kFixed)
+      v->slots.push_back({span_names_[s], e.slot, now().ns / e.slot.ns, budgets_->history(s)});
+  }
   v->conditions = conditions(*v);
   v->flows = flows_;
   if (flows_at_ != Instant::never()) v->flows_age = now() - flows_at_;
