@@ -74,7 +74,7 @@ void ReplayWorld::warn(ReplayResult& r) const {
     r.warnings.push_back(std::to_string(refused_.size() - kTold) + " more pairs were not registered");
 }
 
-void ReplayWorld::report(ReplayResult& r) const {
+void ReplayWorld::report(ReplayResult& r) {
   for (const size_t s : {0u, 1u}) r.proxy[s] = nodes_[s]->shard.counters();
   r.delivery = checks_.report();
   r.with_proxy = latency_.with_proxy();
@@ -84,6 +84,7 @@ void ReplayWorld::report(ReplayResult& r) const {
   report_learned(r);
   warn(r);
   wan_.report(r.span);
+  budgets_.hand_out(r);
   r.span.repaired = checks_.repaired();
   r.span.responses_lost = checks_.responses_lost();
   r.unanswered_requests = checks_.unanswered();

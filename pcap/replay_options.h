@@ -9,8 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "controlplane/estimator/settings.h"
+#include "controlplane/estimator/slot_view.h"
 #include "dataplane/base/time.h"
 #include "dataplane/flow/counters.h"
+#include "dataplane/flow/flow_key.h"
 #include "dataplane/flow/policy.h"
 #include "pcap/trace_flows.h"
 
@@ -25,7 +28,9 @@ struct ReplayOptions {
   std::string trace;
   double distance_km = 1000;
   Rate rate{100'000'000'000};    ///< of the span
-  Rate budget{100'000'000'000};  ///< per receiver
+  Rate budget{100'000'000'000};  ///< per receiver; with an estimator: the most
+  std::optional<EstimatorSettings> estimator;
+  bool keep_slots = false;  ///< hand out every slot of the estimator, about half a kilobyte each
   Completion completion = Completion::kEarly;
   bool register_flows = false;  ///< false: the proxies' learners have to find the pairs
   bool transparent = false;     ///< both proxies only watch: nothing is registered
@@ -77,6 +82,21 @@ struct HostReport {
   Duration shift;  ///< how much later its last packet entered than captured
 };
 
+/// A slot of one receiver, as the proxy before it saw it.
+struct ReplaySlot {
+  Site site = 0;
+  GroupKey group;
+  SlotOutput slot;
+};
+
+/// The budgets that one proxy made for a receiver.
+struct BudgetSummary {
+  Site site = 0;
+  GroupKey group;
+  uint64_t made = 0;
+  Rate lowest, highest;
+};
+
 struct ReplayResult {
   std::vector<TraceStream> streams;
   TraceCounts trace;
@@ -95,7 +115,9 @@ struct ReplayResult {
   Percentiles by_receiver, by_proxy;  ///< parts of with_proxy: whose ACK it was
   SpanReport span;
   std::vector<HostReport> hosts;
-  uint64_t behind_gap = 0;  ///< requests still kept behind one that the recording lacks
+  std::vector<BudgetSummary> budgets;  ///< empty without an estimator
+  std::vector<ReplaySlot> slots;       ///< those of a proxy in order; empty unless asked for
+  uint64_t behind_gap = 0;             ///< requests still kept behind one that the recording lacks
   uint64_t unanswered_requests = 0;
   uint64_t released_without_cause = 0;
   uint64_t packets_fed = 0;

@@ -10,6 +10,10 @@ ShardConfig shard_config(const ReplayOptions& o, uint32_t instance) {
   ShardConfig c;
   c.instance = instance;
   c.tuning.budget = o.budget;
+  if (o.estimator) {
+    c.tuning.slot = o.estimator->slot;
+    c.tuning.queue_target = static_cast<uint64_t>(Scale(*o.estimator).q_target);
+  }
   if (!o.transparent && !o.register_flows) c.tuning.learned = o.completion;
   return c;
 }
@@ -25,6 +29,10 @@ bool is_progress(Cause c) {
 ReplayWorld::Node::Node(const ShardConfig& config, PacketPool& pool, uint64_t seed, ReplayControl::Send send)
     : shard(config, pool), out(2 * kBurst), control(seed, now, std::move(send)) {}
 
+Instant ReplayWorld::Node::next_wakeup() const {
+  return budgets ? earlier(shard.next_wakeup(), budgets->next_deadline()) : shard.next_wakeup();
+}
+
 ReplayWorld::ReplayWorld(const ReplayOptions& options, const TraceFlows& flows, CaptureReader reader)
     : options_(options),
       flows_(flows),
@@ -35,15 +43,18 @@ ReplayWorld::ReplayWorld(const ReplayOptions& options, const TraceFlows& flows, 
       checks_(flows),
       latency_(flows, checks_.fence(), options.one_way() * 2),
       wan_(options, pool_),
+      budgets_(options.keep_slots),
       nodes_{make_node(0), make_node(1)} {}
 
 std::unique_ptr<ReplayWorld::Node> ReplayWorld::make_node(Site site) {
   const auto number = static_cast<uint32_t>(site + 1);
-  return std::make_unique<Node>(shard_config(options_, number), pool_, options_.seed * 2 + number,
-                                [this, site](Queue queue, Bytes datagram) {
-                                  wan_.send_datagram(site, queue, datagram,
-                                                     nodes_[static_cast<size_t>(site)]->now);
-                                });
+  const ShardConfig config = shard_config(options_, number);
+  auto node = std::make_unique<Node>(
+      config, pool_, options_.seed * 2 + number, [this, site](Queue queue, Bytes datagram) {
+        wan_.send_datagram(site, queue, datagram, nodes_[static_cast<size_t>(site)]->now);
+      });
+  if (options_.estimator) node->budgets.emplace(*options_.estimator, 1, config.limits.max_groups);
+  return node;
 }
 
 Result<void> ReplayWorld::open_outputs() {
@@ -148,7 +159,7 @@ Instant ReplayWorld::next_event() const {
     t = earlier(t, hosts_.next(s));
     t = earlier(t, wan_.data_to(s).next_due());
     t = earlier(t, wan_.control_to(s).next_due());
-    t = earlier(t, nodes_[static_cast<size_t>(s)]->shard.next_wakeup());
+    t = earlier(t, nodes_[static_cast<size_t>(s)]->next_wakeup());
     t = earlier(t, nodes_[static_cast<size_t>(s)]->control.next_wakeup());
   }
   return later(t, now_);
@@ -161,7 +172,7 @@ void ReplayWorld::step(Instant t) {
     Node& n = *nodes_[static_cast<size_t>(s)];
     n.now = later(n.now, now_);
     n.control.poll(n.now);
-    if (!n.burst.empty() || !n.messages.empty() || n.shard.next_wakeup() <= now_) run_node(s);
+    if (!n.burst.empty() || !n.messages.empty() || n.next_wakeup() <= now_) run_node(s);
   }
 }
 
@@ -228,7 +239,19 @@ void ReplayWorld::run_node(Site site) {
   n.shard.run_once(n.burst, n.messages, n.now, n.out);
   n.burst.clear();
   n.messages.clear();
+  if (n.budgets) make_budgets(site);
   dispatch(site);
+}
+
+void ReplayWorld::make_budgets(Site site) {
+  Node& n = *nodes_[static_cast<size_t>(site)];
+  n.budgets->record(0, n.shard.closed_slots());
+  const int64_t before = n.budgets->closed();
+  const auto told = n.budgets->run(n.now, n.shard.rtt() / 2);
+  if (n.budgets->closed() != before) budgets_.closed(site, n.budgets->why());
+  for (const WorkerBudget& b : told) {
+    if (!n.shard.say_budget(b.told, n.out)) return;  // the next slot has others
+  }
 }
 
 void ReplayWorld::dispatch(Site site) {

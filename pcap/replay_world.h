@@ -2,10 +2,13 @@
 // Two proxies, a span between them and the hosts of a capture, in virtual time.
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "controlplane/estimator/budget_maker.h"
 #include "dataplane/shard/shard.h"
 #include "pcap/capture_writer.h"
+#include "pcap/replay_budgets.h"
 #include "pcap/replay_checks.h"
 #include "pcap/replay_control.h"
 #include "pcap/replay_feed.h"
@@ -23,7 +26,8 @@ class ReplayWorld {
   Result<void> open_outputs();
   /// Until the capture has been fed and the proxies are done with it.
   Result<void> run();
-  void report(ReplayResult& r) const;
+  /// Once: it hands out what was kept.
+  void report(ReplayResult& r);
   void report_learned(ReplayResult& r) const;
   void warn(ReplayResult& r) const;
 
@@ -37,6 +41,8 @@ class ReplayWorld {
     Outbox out;
     Instant now{};
     ReplayControl control;
+    std::optional<BudgetMaker> budgets;  ///< where an estimator makes them
+    Instant next_wakeup() const;
   };
   static constexpr size_t kBurst = 32;
   /// Packets this close together share a burst, as they would on a polling core.
@@ -56,6 +62,7 @@ class ReplayWorld {
   bool take_wan_item(Site site, WanQueue& queue);
   static void prefetch(const WanQueue& queue);
   void run_node(Site site);
+  void make_budgets(Site site);
   void dispatch(Site site);
   void to_lan(Site site, OutItem& item);
   void to_wan(Site site, PacketRef p);
@@ -74,6 +81,7 @@ class ReplayWorld {
   ReplayChecks checks_;
   ReplayLatency latency_;
   ReplayWan wan_;
+  ReplayBudgets budgets_;
   std::array<std::unique_ptr<Node>, 2> nodes_;
   std::array<std::unique_ptr<CaptureWriter>, 2> lan_writers_;
   std::unique_ptr<CaptureWriter> wan_writer_;

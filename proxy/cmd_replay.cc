@@ -11,6 +11,7 @@
 #include "proxy/output_files.h"
 #include "proxy/progress.h"
 #include "proxy/replay_report.h"
+#include "proxy/slots_file.h"
 
 namespace matchrdma {
 namespace {
@@ -20,7 +21,9 @@ struct ReplayArguments {
   ReplayOptions options;
   std::string distance = "1000", rate = "100Gbps", budget = "100Gbps", completion = "early";
   std::string loss = "0", reorder = "0", duplicate = "0", corrupt = "0", cut, site_a, seed = "1";
-  std::string json;
+  std::string estimator = "fixed", slot = "200us", line_rate = "100Gbps", queue_target;
+  std::vector<const CLI::Option*> of_estimator;  ///< that say nothing without one
+  std::string json, slots;
   std::string registering = "off";
   bool gain_only = false;
 };
@@ -44,6 +47,27 @@ std::optional<ReplayCut> parse_cut(const std::string& text) {
                    or_stop(parse_duration("--cut", text.substr(comma + 1)))};
 }
 
+constexpr uint64_t kLeastTarget = 4 << 10, kMostTarget = 1 << 30;
+
+std::optional<EstimatorSettings> parse_estimator(const ReplayArguments& a) {
+  EstimatorSettings e;
+  e.slot = or_stop(parse_duration_between("--slot", a.slot, Duration::micros(50), Duration::millis(10)));
+  e.line_rate = or_stop(parse_rate("--line-rate", a.line_rate));
+  if (!a.queue_target.empty())
+    e.queue_target = or_stop(parse_bytes_between("--queue-target", a.queue_target, kLeastTarget, kMostTarget));
+  if (a.estimator == "earned") return e;
+  e.scheme = Scheme::kPaper;
+  if (a.estimator == "paper") return e;
+  if (a.estimator != "fixed")
+    stop("--estimator " + a.estimator + ": no such estimator; choose fixed, earned or paper", kUsage);
+  for (const CLI::Option* o : a.of_estimator)
+    if (o->count() > 0)
+      stop(o->get_name() + " " + o->as<std::string>() +
+               ": there are no slots where budgets are fixed; add --estimator earned (or paper)",
+           kUsage);
+  return std::nullopt;
+}
+
 void check(ReplayArguments& a) {
   ReplayOptions& o = a.options;
   if (o.trace == "-")
@@ -52,6 +76,8 @@ void check(ReplayArguments& a) {
   o.distance_km = or_stop(parse_distance("--distance", a.distance));
   o.rate = or_stop(parse_rate("--rate", a.rate));
   o.budget = or_stop(parse_rate("--budget", a.budget));
+  o.estimator = parse_estimator(a);
+  o.keep_slots = !a.slots.empty();
   o.completion = parse_completion(a.completion);
   o.loss = or_stop(parse_probability("--loss", a.loss));
   o.reorder = or_stop(parse_probability("--reorder", a.reorder));
@@ -92,11 +118,13 @@ void check_files(const ReplayArguments& a) {
          kUsage);
   for (const std::string* w : {&o.write_lan_a, &o.write_lan_b, &o.write_wan})
     if (*w == "-") stop("--write-... -: stdout carries the report; name a file", kUsage);
+  if (a.slots == "-") stop("--slots -: stdout carries the report; name a file", kUsage);
   if (a.gain_only && a.json == "-")
     stop("--gain --json -: stdout is for one of them; name a file for the JSON", kUsage);
   const std::vector<OutputFile> outputs{{"--write-lan-a", o.write_lan_a},
                                         {"--write-lan-b", o.write_lan_b},
                                         {"--write-wan", o.write_wan},
+                                        {"--slots", a.slots},
                                         {"--json", a.json}};
   or_stop(check_outputs(o.trace, outputs));
   if (auto r = check_writable(outputs); !r) stop(r.error());
@@ -123,6 +151,8 @@ void run_replay(ReplayArguments& a) {
   if (!std::cout.flush()) stop("(stdout): write failed; the report is incomplete");
   if (!a.json.empty())
     if (auto r = write_json(replay_json(a.options, *result), a.json); !r) stop(r.error());
+  if (!a.slots.empty())
+    if (auto r = write_slots(*a.options.estimator, result->slots, a.slots); !r) stop(r.error());
   if (!result->trace.incomplete.empty())
     std::cerr << "matchrdma: warning: " << result->trace.incomplete << '\n';
   if (result->delivery.broken())
@@ -144,6 +174,19 @@ void add_span_options(CLI::App& c, ReplayArguments& a) {
   c.add_option("--seed", a.seed, "Seed of all chance (1): same seed, same run");
 }
 
+void add_estimator_options(CLI::App& c, ReplayArguments& a) {
+  c.add_option(
+      "--estimator", a.estimator,
+      "Who says how fast a receiver may be sent to: fixed (default): --budget; earned: the proxy before "
+      "it, within --budget; paper: the same by the published weights");
+  a.of_estimator = {
+      c.add_option("--slot", a.slot, "Budgets are made so often: 50us to 10ms (200us)"),
+      c.add_option("--line-rate", a.line_rate, "Rate of the receivers' LAN port (100Gbps)"),
+      c.add_option("--queue-target", a.queue_target,
+                   "Bytes that may wait for a receiver, so that a rise shows, like 64KiB (24 us of the line)"),
+      c.add_option("--slots", a.slots, "Write every slot of the estimator as JSON: see matchrdma slots")};
+}
+
 }  // namespace
 
 void add_replay_command(CLI::App& app) {
@@ -151,6 +194,7 @@ void add_replay_command(CLI::App& app) {
   auto a = std::make_shared<ReplayArguments>();
   c->add_option("trace", a->options.trace, "Capture of RoCEv2 traffic, pcap or pcapng")->required();
   add_span_options(*c, *a);
+  add_estimator_options(*c, *a);
   c->add_option("--completion", a->completion, "early (default), end-to-end or transparent");
   c->add_option("--register", a->registering,
                 "off (default): the proxies' learners find the QP pairs; on: register those that a first "

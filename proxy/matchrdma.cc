@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   matchrdma::add_trace_command(app);
   matchrdma::add_replay_command(app);
+  matchrdma::add_slots_command(app);
   matchrdma::add_config_command(app);
 #ifdef MATCHRDMA_HAS_SPAN
   matchrdma::add_span_command(app);

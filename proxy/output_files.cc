@@ -20,17 +20,18 @@ bool same_file(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-Result<void> check_outputs(const std::string& input, const std::vector<OutputFile>& outputs) {
+Result<void> check_outputs(const std::string& input, const std::vector<OutputFile>& outputs,
+                           const std::string& what) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const OutputFile& o = outputs[i];
     if (o.path.empty()) continue;
-    const std::string what = std::string(o.option) + " " + o.path + ": ";
+    const std::string where = std::string(o.option) + " " + o.path + ": ";
     if (o.path != "-" && input != "-" && same_file(o.path, input))
-      return Error{what + "is the capture that is read (" + input + "); name another file"};
+      return Error{where + "is " + what + " that is read (" + input + "); name another file"};
     for (size_t k = 0; k < i; ++k) {
       if (outputs[k].path.empty() || (o.path == "-") != (outputs[k].path == "-")) continue;
       if (o.path == "-" || same_file(o.path, outputs[k].path))
-        return Error{what + "is written by " + outputs[k].option + " too; name another file"};
+        return Error{where + "is written by " + outputs[k].option + " too; name another file"};
     }
   }
   return {};

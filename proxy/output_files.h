@@ -13,8 +13,9 @@ struct OutputFile {
 };
 
 /// Fails, naming option, file and remedy, before anything is opened for writing: an output is the input or
-/// another output under whatever name, or two of them want stdout.
-Result<void> check_outputs(const std::string& input, const std::vector<OutputFile>& outputs);
+/// another output under whatever name, or two of them want stdout. `what`: what the input is, for people.
+Result<void> check_outputs(const std::string& input, const std::vector<OutputFile>& outputs,
+                           const std::string& what = "the capture");
 /// Fails for the first that cannot be written. Leaves no file behind.
 Result<void> check_writable(const std::vector<OutputFile>& outputs);
 

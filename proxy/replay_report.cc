@@ -5,6 +5,7 @@
 #include <map>
 #include <ostream>
 
+#include "config/units.h"
 #include "dataplane/base/ip_text.h"
 #include "pcap/trace_info.h"
 #include "proxy/table.h"
@@ -46,7 +47,11 @@ const char* completion_text(const ReplayOptions& o) {
 void print_setting(std::ostream& out, const ReplayOptions& o, const ReplayResult& r) {
   out << r.trace.file << "\n  replayed over " << number(o.distance_km) << " km ("
       << duration_text(o.one_way().ns) << " one way), span " << rate_text(o.rate) << ", budget "
-      << rate_text(o.budget) << "\n  completion " << completion_text(o) << "\n";
+      << rate_text(o.budget);
+  if (o.estimator)
+    out << " at most\n  estimator " << (o.estimator->scheme == Scheme::kPaper ? "paper" : "earned")
+        << ", slots of " << to_text(o.estimator->slot) << ", line " << rate_text(o.estimator->line_rate);
+  out << "\n  completion " << completion_text(o) << "\n";
 }
 
 void print_seen(std::ostream& out, const ReplayResult& r) {
@@ -169,6 +174,25 @@ void print_made(std::ostream& out, const ReplayResult& r) {
   t.print(out);
 }
 
+void print_budgets(std::ostream& out, const ReplayResult& r) {
+  if (r.budgets.empty()) return;
+  out << "\nBudgets that the estimators made\n";
+  Table t({{"proxy"},
+           {"receiver"},
+           {"budgets", Align::kRight},
+           {"lowest", Align::kRight},
+           {"highest", Align::kRight}});
+  constexpr size_t kMaxRows = 20;  // more are in the file of --slots
+  for (size_t i = 0; i < r.budgets.size() && i < kMaxRows; ++i) {
+    const BudgetSummary& b = r.budgets[i];
+    t.add({b.site == 0 ? "A" : "B", ip_text(b.group.dst), thousands(b.made), rate_text(b.lowest),
+           rate_text(b.highest)});
+  }
+  t.print(out);
+  if (r.budgets.size() > kMaxRows)
+    out << "  ... and " << thousands(r.budgets.size() - kMaxRows) << " more (see --slots)\n";
+}
+
 void print_delivery(std::ostream& out, const ReplayResult& r) {
   const DeliveryReport& d = r.delivery;
   out << "\nDelivery\n";
@@ -243,6 +267,7 @@ void print_replay(std::ostream& out, const ReplayOptions& o, const ReplayResult&
   print_flows(out, r);
   print_made(out, r);
   print_latency(out, r);
+  print_budgets(out, r);
   print_delivery(out, r);
   print_broken(out, r.delivery);
   print_bypassed(out, r);

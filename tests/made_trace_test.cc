@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "pcap/make/capture_sink.h"
@@ -93,6 +94,25 @@ void expect_pairs(const ReplayResult& r, const TraceTruth& truth) {
   EXPECT_EQ(found, want);
 }
 
+/// The slots of each proxy are in order, and the sums are theirs.
+void expect_slots(const ReplayResult& r) {
+  uint64_t made = 0;
+  for (const BudgetSummary& b : r.budgets) {
+    EXPECT_LE(b.lowest, b.highest);
+    EXPECT_GT(b.lowest, Rate{});
+    made += b.made;
+  }
+  EXPECT_GT(r.slots.size(), 0u);
+  EXPECT_EQ(r.slots.size(), made);
+  std::array<int64_t, 2> newest{-1, -1};
+  for (const ReplaySlot& s : r.slots) {
+    int64_t& before = newest.at(static_cast<size_t>(s.site));
+    EXPECT_GE(s.slot.why.slot, before);
+    EXPECT_GE(s.slot.why.horizon, 1);
+    before = s.slot.why.slot;
+  }
+}
+
 class EveryRecipe : public testing::TestWithParam<Recipe> {};
 
 TEST_P(EveryRecipe, PassesTransparentProxies) {
@@ -148,6 +168,22 @@ const Recipe kRecipes[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Made, EveryRecipe, testing::ValuesIn(kRecipes),
                          [](const auto& test) { return std::string(test.param.name); });
+
+// Budgets that follow what the receivers take hold packets back, and lose or disorder none of them.
+TEST_P(EveryRecipe, PassesProxiesWithAnEstimator) {
+  const MadeFile file(recipe(GetParam()));
+  for (const Scheme scheme : {Scheme::kEarned, Scheme::kPaper}) {
+    ReplayOptions o = file.options();
+    o.estimator.emplace();
+    o.estimator->scheme = scheme;
+    o.keep_slots = true;
+    const ReplayResult r = run(o);
+    expect_sound(r);
+    expect_slots(r);
+    o.keep_slots = false;
+    EXPECT_TRUE(run(o).slots.empty());
+  }
+}
 
 // QPNs that live again with other partners: the recording goes on as its hosts did, life by life. Nobody is
 // told of them, and the proxies' own learners see one life end and the next begin.

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "proxy/replay_report.h"
+#include "proxy/slots_file.h"
 #include "tests/replay_run.h"
 
 namespace matchrdma {
@@ -301,6 +302,35 @@ TEST(Replay, ErrorsNameTheFile) {
   const auto r = replay(o);
   ASSERT_FALSE(r.ok());
   EXPECT_NE(r.error().find("no_such_trace"), std::string::npos);
+}
+
+// What `--slots` writes is what `matchrdma slots` reads.
+TEST(Estimator, SlotsOfAReplayAreWrittenAndRead) {
+  ReplayOptions o = options_for("i2_4qps");
+  o.estimator.emplace();
+  o.keep_slots = true;
+  const ReplayResult r = run(o);
+  EXPECT_EQ(r.delivery.lost, 0u);
+  EXPECT_TRUE(r.delivery.in_order && r.delivery.bytes_identical && r.delivery.responses_identical);
+  EXPECT_FALSE(r.delivery.broken());
+  ASSERT_FALSE(r.slots.empty());
+  const std::string path = (fs::path(testing::TempDir()) / "replay_slots.json").string();
+  const auto written = write_slots(*o.estimator, r.slots, path);
+  ASSERT_TRUE(written.ok()) << written.error();
+  const auto read = read_slots(path);
+  ASSERT_TRUE(read.ok()) << read.error();
+  size_t points = 0;
+  for (const SlotSeries& s : *read) {
+    EXPECT_TRUE(s.span == "A" || s.span == "B") << s.span;
+    points += s.points.size();
+  }
+  EXPECT_EQ(points, r.slots.size());
+  EXPECT_EQ(read->size(), r.budgets.size());
+  std::ostringstream report;
+  print_replay(report, o, r);
+  EXPECT_NE(report.str().find("Budgets that the estimators made"), std::string::npos);
+  EXPECT_NE(report.str().find("estimator earned, slots of 200us"), std::string::npos);
+  fs::remove(path);
 }
 
 }  // namespace
