@@ -94,12 +94,14 @@ def spans_of(side, name, lan, mtu, folder, key_ids, rate="1Gbps"):
 class Daemon:
     """One matchrdmad, its config, its keys and its admin socket. `text` is its config as it was written last."""
 
+    rate = "1Gbps"  # budget of each receiver
+
     def __init__(self, lab, side, folder):
         self.lab, self.side, self.folder = lab, side, folder
         self.config = os.path.join(folder, f"{side}.yaml")
         self.admin = os.path.join(folder, f"admin{side}")
         self.process = None
-        self.text, self.key_ids, self.rate = "", [], "1Gbps"
+        self.text, self.key_ids = "", []
 
     def config_text(self):
         """What its config says but for changes; tests of other beds have another."""
@@ -158,11 +160,12 @@ class Daemons:
     """Both daemons and their span. The class of the guests is `early`; transparent is a mode of the same processes."""
     modes = ("transparent", "proxied")
     under_test = True
+    daemon = Daemon
 
     def __init__(self, lab):
         self.folder = tempfile.mkdtemp(prefix=f"mrdma-lab-{os.getpid()}-")
         self.span = Span(lab, "spanA", "spanB")
-        self.daemons = {side: Daemon(lab, side, self.folder) for side in "AB"}
+        self.daemons = {side: self.daemon(lab, side, self.folder) for side in "AB"}
         self.mode = "proxied"
         try:
             self.make_key(1)

@@ -19,7 +19,9 @@ from matrix import matrix
 from network import why_not
 from processes import LabError
 from runs import chosen
+from square_wave import wave
 
+SPECIAL = {"gain": gain, "faults": faults, "wave": wave}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -34,12 +36,13 @@ def parse():
     what.add_argument("--quick", action="store_true", help="2 minutes: a few runs, transparent and proxied, 1000 km")
     what.add_argument("--all", action="store_true", help="every run at 0, 100, 1000 and 10000 km, MTU 1500 and 4200")
     what.add_argument("--gain", action="store_true", help="what the proxies gain, against what is required; 20 minutes")
+    what.add_argument("--wave", action="store_true", help="budgets that follow a receiver of 120 and 40 Mb/s; 10 minutes")
     what.add_argument("--faults", action="store_true", help="daemons killed, span cut, keys rotated, ...")
     parser.add_argument("--modes", help="of direct,transparent,proxied")
     parser.add_argument("--distances", type=numbers, metavar="KM,...")
     parser.add_argument("--mtus", type=numbers, metavar="1500,4200")
     parser.add_argument("--runs", metavar="TEXT", help="only runs (or scenarios of --faults) whose name holds this")
-    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="of --gain: the median of so many")
+    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="of --gain and --wave: the median of so many")
     parser.add_argument("--loss", type=float, default=0.0, metavar="P", help="of RoCE data on the span, 0 to 1")
     parser.add_argument("--json", metavar="FILE", help="every outcome with its counters")
     parser.add_argument("--junit", metavar="FILE", help="for tests/summary.py; skips itself with a reason")
@@ -67,10 +70,11 @@ def work(arguments):
     subprocess.run([os.path.join(HERE, "image.sh"), IMAGE], check=True)
     with Lab(arguments) as lab:
         lab.boot()
-        if arguments.gain or arguments.faults:
+        special = next((name for name in SPECIAL if getattr(arguments, name)), None)
+        if special:
             started = time.monotonic()
-            complaints, document = (gain if arguments.gain else faults)(lab, arguments)
-            cases = [("gain" if arguments.gain else "faults", time.monotonic() - started, "; ".join(complaints))]
+            complaints, document = SPECIAL[special](lab, arguments)
+            cases = [(special, time.monotonic() - started, "; ".join(complaints))]
         else:
             complaints, document, cases = matrix(lab, arguments)
         return complaints, {**document, "notes": lab.notes, "boots": lab.pair.boots}, cases
