@@ -80,16 +80,19 @@ class Wave:
 
     def __init__(self, daemon):
         self.daemon, self.admin = daemon, Admin(daemon.admin)
-        self.changes = []  # (time, rate from then on)
-        self.late = []     # seconds that a change came after its time
-        self.given = []    # (time, bytes that left for the guest)
-        self.slots = {}    # number -> row
+        self.forget()
         self.held = 0
         self.configs = {}
         for rate in (HIGH, LOW):
             daemon.egress = rate
             daemon.write_config()
             self.configs[rate] = daemon.text
+
+    def forget(self):
+        self.changes = []  # (time, rate from then on)
+        self.late = []     # seconds that a change came after its time
+        self.given = []    # (time, bytes that left for the guest)
+        self.slots = {}    # number -> row
 
     def turn(self, rate):
         """A file of the same folder takes the config's place, so that no half of one is read."""
@@ -108,6 +111,7 @@ class Wave:
             self.held = max(self.held, worker["counters"]["held_peak_bytes"])
 
     def run(self):
+        self.forget()  # of a try whose guest died
         begin, step = time.monotonic(), 0
         while time.monotonic() < begin + SECONDS + 1:
             due = begin + step * HALF_WAVE
