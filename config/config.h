@@ -13,6 +13,7 @@
 #include "dataplane/base/types.h"
 #include "dataplane/flow/limits.h"
 #include "dataplane/flow/policy.h"
+#include "dataplane/flow/queue_target.h"
 
 namespace matchrdma {
 
@@ -101,6 +102,9 @@ enum class BudgetScheme : uint8_t {
 };
 
 struct EstimatorConfig {
+  static constexpr Duration kLeastSlot = Duration::micros(50), kMostSlot = Duration::millis(10);
+  static constexpr uint64_t kLeastTarget = 4 << 10, kMostTarget = 1 << 30;
+
   BudgetScheme scheme = BudgetScheme::kFixed;
   Duration slot = Duration::micros(200);
   std::optional<Rate> line_rate;         ///< of the LAN port; egress.rate where not written
@@ -123,10 +127,7 @@ struct SpanConfig {
 
   Rate line_rate() const { return estimator.line_rate.value_or(egress.rate); }
   /// Bytes that may stand in a receiver's network (ESTIMATOR 7).
-  uint64_t queue_target() const {
-    constexpr int64_t kLineNs = 24'000;
-    return estimator.queue_target.value_or(static_cast<uint64_t>(line_rate().bps / 1'000'000 * kLineNs / 8000));
-  }
+  uint64_t queue_target() const { return estimator.queue_target.value_or(usual_queue_target(line_rate())); }
 };
 
 /// What a class asks of a flow. An empty list asks nothing.

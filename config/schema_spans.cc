@@ -114,10 +114,10 @@ Kind<EstimatorConfig> estimator_section() {
           "scheme", &E::scheme, scheme, kRestart,
           "fixed: the peer sends at its `budgets`; earned: it is told what the receivers here can take; paper: "
           "the published weights, to compare"),
-      key<E>("slot", &E::slot, time_between(Duration::micros(50), Duration::millis(10)), kRestart,
+      key<E>("slot", &E::slot, time_between(E::kLeastSlot, E::kMostSlot), kRestart,
              "budgets are made so often"),
       key<E>("line_rate", &E::line_rate, maybe(rate()), kRestart, "of the LAN port; egress.rate if missing"),
-      key<E>("queue_target", &E::queue_target, maybe(bytes_between(4 << 10, kGiB)), kRestart,
+      key<E>("queue_target", &E::queue_target, maybe(bytes_between(E::kLeastTarget, E::kMostTarget)), kRestart,
              "bytes that may wait for a receiver, so that a rise shows; 24us of the line if missing"),
   });
 }

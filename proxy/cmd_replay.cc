@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "config/config.h"
 #include "config/units.h"
 #include "pcap/replay_options.h"
 #include "proxy/commands.h"
@@ -47,14 +48,14 @@ std::optional<ReplayCut> parse_cut(const std::string& text) {
                    or_stop(parse_duration("--cut", text.substr(comma + 1)))};
 }
 
-constexpr uint64_t kLeastTarget = 4 << 10, kMostTarget = 1 << 30;
-
 std::optional<EstimatorSettings> parse_estimator(const ReplayArguments& a) {
   EstimatorSettings e;
-  e.slot = or_stop(parse_duration_between("--slot", a.slot, Duration::micros(50), Duration::millis(10)));
+  e.slot = or_stop(
+      parse_duration_between("--slot", a.slot, EstimatorConfig::kLeastSlot, EstimatorConfig::kMostSlot));
   e.line_rate = or_stop(parse_rate("--line-rate", a.line_rate));
   if (!a.queue_target.empty())
-    e.queue_target = or_stop(parse_bytes_between("--queue-target", a.queue_target, kLeastTarget, kMostTarget));
+    e.queue_target = or_stop(parse_bytes_between("--queue-target", a.queue_target,
+                                                 EstimatorConfig::kLeastTarget, EstimatorConfig::kMostTarget));
   if (a.estimator == "earned") return e;
   e.scheme = Scheme::kPaper;
   if (a.estimator == "paper") return e;

@@ -1,8 +1,4 @@
 // matchrdma slots INPUT.json [--plot FILE.svg|FILE.html] [--receiver IP] [--json]
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 
@@ -43,15 +39,10 @@ void keep_receiver(const SlotsArguments& a, std::vector<SlotSeries>& all) {
 }
 
 void write_picture(const SlotsArguments& a, const std::vector<SlotSeries>& all) {
-  std::ofstream out(a.plot, std::ios::binary | std::ios::trunc);
-  if (!out)
-    stop(a.plot + ": cannot be created: " + std::strerror(errno) +
-         "; check that its folder exists and may be written");
-  if (out << (a.plot.ends_with(".svg") ? slots_svg(all) : slots_html(all)) << std::flush) return;
-  const std::string why = std::strerror(errno);
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(a.plot, ignored)) std::filesystem::remove(a.plot, ignored);
-  stop(a.plot + ": write failed: " + why + "; check the free space of the disk");
+  const auto picture = [&](std::ostream& out) {
+    out << (a.plot.ends_with(".svg") ? slots_svg(all) : slots_html(all));
+  };
+  if (auto r = write_file(a.plot, picture); !r) stop(r.error());
 }
 
 void run_slots(const SlotsArguments& a) {

@@ -2,9 +2,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
+
+#include "proxy/output_files.h"
 
 namespace matchrdma {
 
@@ -15,17 +15,7 @@ Result<void> write_json(const nlohmann::ordered_json& json, const std::string& p
     if (std::cout << text << std::flush) return {};
     return Error{"(stdout): write failed: " + std::string(std::strerror(errno)) + "; the JSON is incomplete"};
   }
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file) {
-    return Error{path + ": cannot be created: " + std::strerror(errno) +
-                 "; check that its folder exists and may be written"};
-  }
-  if (file << text << std::flush) return {};
-  const Error e{path + ": write failed: " + std::strerror(errno) + "; check the free space of the disk"};
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(path, ignored))
-    std::filesystem::remove(path, ignored);  // half of it is worth nothing
-  return e;
+  return write_file(path, [&](std::ostream& out) { out << text; });
 }
 
 }  // namespace matchrdma

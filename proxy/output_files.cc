@@ -51,4 +51,17 @@ Result<void> check_writable(const std::vector<OutputFile>& outputs) {
   return {};
 }
 
+Result<void> write_file(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  if (!file)
+    return Error{path + ": cannot be created: " + std::strerror(errno) +
+                 "; check that its folder exists and may be written"};
+  write(file);
+  if (file.flush()) return {};
+  const Error e{path + ": write failed: " + std::strerror(errno) + "; check the free space of the disk"};
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) fs::remove(path, ignored);  // half of it is worth nothing
+  return e;
+}
+
 }  // namespace matchrdma

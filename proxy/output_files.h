@@ -1,5 +1,7 @@
 #pragma once
-// Files that a command is about to write: none of them may be its input, or one of the others.
+// Files that a command writes: none of them may be its input, or one of the others.
+#include <functional>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -18,5 +20,8 @@ Result<void> check_outputs(const std::string& input, const std::vector<OutputFil
                            const std::string& what = "the capture");
 /// Fails for the first that cannot be written. Leaves no file behind.
 Result<void> check_writable(const std::vector<OutputFile>& outputs);
+
+/// Makes the file anew from what `write` puts into the stream. When that fails no half of a file is left.
+Result<void> write_file(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace matchrdma

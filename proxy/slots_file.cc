@@ -13,8 +13,10 @@
 #include <map>
 #include <tuple>
 
+#include "config/words.h"
 #include "controlplane/service/slot_json.h"
 #include "dataplane/base/ip_text.h"
+#include "proxy/output_files.h"
 
 namespace matchrdma {
 namespace {
@@ -63,9 +65,7 @@ class RowReader {
     const std::string t = text(key);
     for (size_t i = 0; i < N; ++i)
       if (t == words[i]) return i;
-    std::string all;
-    for (const char* w : words) all += std::string(all.empty() ? "" : ", ") + w;
-    wrong(key, t, "one of " + all);
+    wrong(key, t, "one of " + listed(words));
     return 0;
   }
   void wrong(const char* key, const Json& value, const std::string& wanted) {
@@ -145,12 +145,8 @@ class SeriesReader {
     p.projected = r.number("projected_queue_bytes", 0, kExact);
     p.period = r.number("period_slots", 0, kExact);
     p.saturated = r.flag("saturated");
-    constexpr std::array<const char*, 3> kLevels{"low", "moderate", "high"};
-    p.level = static_cast<CongestionLevel>(r.word("level", kLevels));
-    constexpr std::array<const char*, 4> kWindows{"none", "jitter", "stable", "recurrent"};
-    constexpr std::array<WindowKind, 4> kKinds{WindowKind::kNone, WindowKind::kJitter, WindowKind::kStable,
-                                               WindowKind::kRecurrent};
-    p.window = kKinds[r.word("window", kWindows)];
+    p.level = static_cast<CongestionLevel>(r.word("level", service::kLevelKeys));
+    p.window = static_cast<WindowKind>(r.word("window", service::kWindowKeys));
     return p;
   }
   using Key = std::tuple<std::string, std::string, uint64_t, uint64_t>;
@@ -205,22 +201,15 @@ Result<std::vector<SlotSeries>> read_slots(const std::string& path) {
 
 Result<void> write_slots(const EstimatorSettings& settings, const std::vector<ReplaySlot>& slots,
                          const std::string& path) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  if (!out)
-    return Error{path + ": cannot be created: " + std::strerror(errno) +
-                 "; check that its folder exists and may be written"};
-  out << "{\"slots\":[";
-  const char* between = "\n";
-  for (const ReplaySlot& s : slots) {
-    out << between << service::slot_json(s.site == 0 ? "A" : "B", settings.slot, {s.group, s.slot});
-    between = ",\n";
-  }
-  out << "\n]}\n";
-  if (out.flush()) return {};
-  const Error e{path + ": write failed: " + std::strerror(errno) + "; check the free space of the disk"};
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
-  return e;
+  return write_file(path, [&](std::ostream& out) {
+    out << "{\"slots\":[";
+    const char* between = "\n";
+    for (const ReplaySlot& s : slots) {
+      out << between << service::slot_json(s.site == 0 ? "A" : "B", settings.slot, {s.group, s.slot});
+      between = ",\n";
+    }
+    out << "\n]}\n";
+  });
 }
 
 }  // namespace matchrdma

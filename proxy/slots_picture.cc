@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "config/units.h"
+#include "controlplane/service/slot_json.h"
 #include "proxy/slots_summary.h"
 #include "proxy/svg.h"
 
@@ -39,13 +40,9 @@ constexpr Curve kVolumeCurves[] = {
     {"queue", "queue: backlog and network", "#f4a582", 1.4, &SlotPoint::queue, false},
     {"backlog", "backlog of the proxy", "#b2182b", 1.4, &SlotPoint::backlog, false}};
 
-struct Shade {
-  const char* name;
-  const char* colour;
-};
-constexpr std::array<Shade, 3> kLevels{{{"low", "#c2e5c4"}, {"moderate", "#fdb863"}, {"high", "#d7301f"}}};
-constexpr std::array<Shade, 4> kWindows{
-    {{"none", "#ebebeb"}, {"jitter", "#cfcbe6"}, {"stable", "#9088c0"}, {"recurrent", "#4a2382"}}};
+// By the number of the level and of the kind of window.
+constexpr std::array<const char*, 3> kLevelColours{"#c2e5c4", "#fdb863", "#d7301f"};
+constexpr std::array<const char*, 4> kWindowColours{"#ebebeb", "#cfcbe6", "#9088c0", "#4a2382"};
 
 /// A unit that leaves few digits.
 struct Unit {
@@ -131,11 +128,12 @@ class Panel {
     y_ += kLegend;
   }
   template <size_t N>
-  double swatches(double x, const std::string& what, const std::array<Shade, N>& shades) {
+  double swatches(double x, const std::string& what, const std::array<const char*, N>& names,
+                  const std::array<const char*, N>& colours) {
     x = label(x, what, kText);
-    for (const Shade& s : shades) {
-      p_.box(x, y_ + 4, 12, 12, std::string("fill=\"") + s.colour + "\"");
-      x = label(x + 16, s.name, kText);
+    for (size_t i = 0; i < N; ++i) {
+      p_.box(x, y_ + 4, 12, 12, std::string("fill=\"") + colours[i] + "\"");
+      x = label(x + 16, names[i], kText);
     }
     return x;
   }
@@ -185,19 +183,17 @@ class Panel {
   }
 
   void strips() {
-    swatches(swatches(kLeft, "Congestion level:", kLevels) + 20, "Rate window:", kWindows);
+    const double x = swatches(kLeft, "Congestion level:", service::kLevelKeys, kLevelColours);
+    swatches(x + 20, "Rate window:", service::kWindowKeys, kWindowColours);
     y_ += kLegend;
-    strip("level", kLevels, [](const SlotPoint& p) { return static_cast<size_t>(p.level); });
-    strip("window", kWindows, [](const SlotPoint& p) { return window_place(p.window); });
+    strip("level", kLevelColours, [](const SlotPoint& p) { return static_cast<size_t>(p.level); });
+    strip("window", kWindowColours, [](const SlotPoint& p) { return static_cast<size_t>(p.window); });
     y_ += 8;
-  }
-  static size_t window_place(WindowKind k) {
-    return k == WindowKind::kRecurrent ? 3 : k == WindowKind::kStable ? 2 : k == WindowKind::kJitter ? 1 : 0;
   }
 
   /// Equal neighbours are one box. Of slots that share a pixel the highest counts.
   template <size_t N, class Place>
-  void strip(const char* name, const std::array<Shade, N>& shades, Place place) {
+  void strip(const char* name, const std::array<const char*, N>& colours, Place place) {
     p_.text(kLeft - 8, y_ + 11, "end", name, "fill=\"#666666\"");
     p_.out += std::string("<g class=\"") + name + "\">\n";
     const std::vector<SlotPoint>& all = s_.points;
@@ -210,7 +206,7 @@ class Panel {
         shade = std::max(shade, next);
       }
       const double right = area_.x(all[end - 1].slot + 1);
-      p_.box(x, y_, std::max(right - x, 1.0), kStrip, std::string("fill=\"") + shades[shade].colour + "\"");
+      p_.box(x, y_, std::max(right - x, 1.0), kStrip, std::string("fill=\"") + colours[shade] + "\"");
       i = end;
     }
     p_.out += "</g>\n";

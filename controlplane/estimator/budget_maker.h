@@ -1,7 +1,6 @@
 #pragma once
 // The destination's side of one span: slots of the workers in, budgets for the peer out.
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,7 +42,6 @@ class BudgetMaker {
   bool waiting() const { return !wait_until_.is_never(); }
   /// Of that slot: the receivers that are not idle.
   std::span<const GroupWhy> why() const { return why_; }
-  std::span<const PortTotal> ports() const { return estimator_.ports(); }
 
   /// Number of the newest slot that was closed; -1: none.
   int64_t closed() const { return closed_; }

@@ -36,8 +36,7 @@ double GroupEstimator::observe(const SlotRecord& seen, int64_t slot, Duration on
   why.horizon = scale_.horizon(one_way);
   delay_floor_.observe(r.ack_delay, slot, why.horizon);
   congestion_.observe(r, delay_floor_.ns());
-  arrived_ = scale_.rate(static_cast<double>(r.arrived_bytes));
-  why.arrived = arrived_;
+  why.arrived = scale_.rate(static_cast<double>(r.arrived_bytes));
   why.backlog = r.backlog_bytes;
   why.governing = governed_.budget(slot);
   why.sample = sample_of(r, why.governing, scale_);
@@ -165,7 +164,7 @@ double GroupEstimator::downstream(const SlotRecord& r, const RateSample& s) cons
 // for nothing: what is not granted cannot arrive, and would never be asked for again.
 double GroupEstimator::demand() const {
   const SlotWhy& why = output_.why;
-  return why.sample.limited ? why.wanted : std::clamp(2 * arrived_, scale_.floor, why.wanted);
+  return why.sample.limited ? why.wanted : std::clamp(2 * why.arrived, scale_.floor, why.wanted);
 }
 
 }  // namespace matchrdma

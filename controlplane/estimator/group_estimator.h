@@ -71,7 +71,6 @@ class GroupEstimator {
   TestedRate tested_;
   Governed governed_;
   std::unique_ptr<PaperForecast> paper_;  ///< where that is the scheme
-  double arrived_ = 0;                    ///< Gb/s, in the last slot
   bool rises_ = false;                    ///< the forecast, within the slot that the newest budget governs
   /// Slot before the last budget out of cycle.
   int64_t tightened_after_ = std::numeric_limits<int64_t>::min();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dataplane/base/check.h"
+#include "dataplane/flow/queue_target.h"
 
 namespace matchrdma {
 
@@ -10,7 +11,7 @@ Scale::Scale(const EstimatorSettings& s)
     : slot_ns(static_cast<double>(s.slot.ns)),
       line(static_cast<double>(s.line_rate.bps) / 1e9),
       floor(line / 100),
-      q_target(s.queue_target > 0 ? static_cast<double>(s.queue_target) : line * 24'000 / 8) {
+      q_target(static_cast<double>(s.queue_target > 0 ? s.queue_target : usual_queue_target(s.line_rate))) {
   MRDMA_CHECK(s.slot > Duration{} && s.line_rate > Rate{});
 }
 

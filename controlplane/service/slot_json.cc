@@ -1,26 +1,11 @@
 #include "controlplane/service/slot_json.h"
 
-#include <array>
 #include <cmath>
 
 #include "dataplane/base/ip_text.h"
 
 namespace matchrdma::service {
 namespace {
-
-constexpr std::array<const char*, 3> kLevels{"low", "moderate", "high"};
-const char* window_key(WindowKind k) {
-  switch (k) {
-    case WindowKind::kStable:
-      return "stable";
-    case WindowKind::kRecurrent:
-      return "recurrent";
-    case WindowKind::kJitter:
-      return "jitter";
-    default:
-      return "none";
-  }
-}
 
 int64_t bps(double gbps) { return std::llround(gbps * 1e9); }
 int64_t whole(double v) { return std::llround(v); }
@@ -51,12 +36,12 @@ Json slot_json(const std::string& span, Duration slot, const SlotRow& row) {
           {"saturated", w.sample.saturated()},
           {"sample_bps", bps(w.sample.rate)},
           {"limited", w.sample.limited},
-          {"level", kLevels[static_cast<size_t>(w.level)]},
+          {"level", kLevelKeys[static_cast<size_t>(w.level)]},
           {"level_stale", w.level_stale},
           {"draining", w.draining},
           {"least_ack_delay_ns", whole(w.min_delay_ns)},
           {"governing_bps", bps(w.governing)},
-          {"window", window_key(w.window)},
+          {"window", kWindowKeys[static_cast<size_t>(w.window)]},
           {"capacity_bps", bps(w.c)},
           {"probed", w.probed},
           {"probe_step_bps", bps(w.probe_step)},

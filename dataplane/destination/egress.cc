@@ -96,7 +96,7 @@ EgressGroup* Egress::group(const GroupKey& key, const RoleCtx& ctx) {
 
 void Egress::reload(const RoleCtx& ctx) {
   for (auto& g : groups_) {
-    g->set_capacity(ctx.tuning->egress, ctx.now);
+    g->capacity.set_rate(ctx.tuning->egress, ctx.now);
     arm(*g, ctx);
   }
 }

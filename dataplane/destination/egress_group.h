@@ -40,28 +40,28 @@ struct EgressGroup {
   }
   void refill(Instant now) {
     capacity.refill(now);
-    pacing.refill(now);
+    if (paced()) pacing.refill(now);
   }
   void charge(uint32_t bytes) {
     capacity.charge(bytes);
-    pacing.charge(bytes);
+    if (paced()) pacing.charge(bytes);
   }
-  void set_capacity(Rate r, Instant now) { capacity.set_rate(r, now); }
   /// The receiver's CNP: its network's queue is too long.
   void cnp(Instant now) {
     const bool first = !paced();
     meter.cnp();
     reactive.cnp(meter.acked_rate(now));
-    // What is sent from now on is paced, not what could have been sent before.
-    if (first) pacing = TokenBucket(reactive.rate(), kPacedBurst, now);
-    pacing.set_rate(reactive.rate(), now);
+    if (first) {
+      // What is sent from now on is paced, not what could have been sent before.
+      pacing = TokenBucket(reactive.rate(), kPacedBurst, now);
+    } else {
+      pacing.set_rate(reactive.rate(), now);
+    }
   }
   /// An ACK came so long after the packet that asked for it.
   void ack_delay(Duration d, Instant now) {
     meter.delay(d, now);
-    if (!reactive.tightened()) return;
-    reactive.queue(meter.network_queue());
-    pacing.set_rate(reactive.rate(), now);
+    if (paced()) reactive.queue(meter.network_queue());
   }
 };
 

@@ -11,6 +11,13 @@ constexpr Duration us(int64_t n) { return Duration::micros(n); }
 struct SlotMeterTest : ::testing::Test {
   SlotMeter m{75'000};  // a quarter of 300 kB
   SlotMeterTest() { m.begin(at(0)); }
+  /// The receiver acknowledges so much after 10 us, which is its least delay, and owes an ACK still.
+  void first_slot(uint64_t bytes) {
+    m.begins(at(0));
+    m.acked(bytes, bytes / 4000, false, at(20));
+    m.delay(us(10), at(20));
+    m.close(0, 0, at(200));
+  }
 };
 
 TEST_F(SlotMeterTest, SumsOfASlotAndTheTimeTheyAreOf) {
@@ -49,10 +56,7 @@ TEST_F(SlotMeterTest, IdleTimeBeforeAMessageIsNotTheReceivers) {
 }
 
 TEST_F(SlotMeterTest, LateAcksMakeItBusy) {
-  m.begins(at(0));
-  m.acked(100'000, 25, false, at(20));
-  m.delay(us(10), at(20));
-  m.close(0, 0, at(200));
+  first_slot(100'000);
   // At 100 kB a slot of 200 us, 160 us more than the least delay are a queue of 80 kB.
   m.acked(50'000, 12, false, at(300));
   m.delay(us(170), at(300));
@@ -65,10 +69,7 @@ TEST_F(SlotMeterTest, LateAcksMakeItBusy) {
 
 // The jitter of a NIC must not call a slow sender's rate the capacity.
 TEST_F(SlotMeterTest, LateAcksOfFewBytesDoNot) {
-  m.begins(at(0));
-  m.acked(4'000, 1, false, at(20));
-  m.delay(us(10), at(20));
-  m.close(0, 0, at(200));
+  first_slot(4'000);
   m.acked(2'000, 1, false, at(300));
   m.delay(us(170), at(300));
   m.acked(2'000, 1, false, at(380));
@@ -76,10 +77,7 @@ TEST_F(SlotMeterTest, LateAcksOfFewBytesDoNot) {
 }
 
 TEST_F(SlotMeterTest, NothingOwedIsNotBusy) {
-  m.begins(at(0));
-  m.acked(100'000, 25, false, at(20));
-  m.delay(us(10), at(20));
-  m.close(0, 0, at(200));
+  first_slot(100'000);
   m.acked(100'000, 25, false, at(300));
   m.delay(us(300), at(300));
   m.acked(1'000, 1, true, at(320));
@@ -89,10 +87,7 @@ TEST_F(SlotMeterTest, NothingOwedIsNotBusy) {
 }
 
 TEST_F(SlotMeterTest, WhatWasGivenUpMakesNobodyLate) {
-  m.begins(at(0));
-  m.acked(100'000, 25, false, at(20));
-  m.delay(us(10), at(20));
-  m.close(0, 0, at(200));
+  first_slot(100'000);
   m.acked(100'000, 25, false, at(300));
   m.delay(us(300), at(300));
   m.begins(at(350));  // the rest will never be acknowledged

@@ -245,6 +245,15 @@ RoceSpec answer(uint32_t psn, uint32_t msn, uint8_t syndrome) {
   return r;
 }
 
+RoceSpec cnp() {
+  static constexpr uint8_t kZeros[16] = {};
+  RoceSpec r;
+  r.opcode = op::kCnp;
+  r.becn = true;
+  r.payload = kZeros;
+  return r;
+}
+
 std::vector<uint32_t> psns(const Queue& q) {
   std::vector<uint32_t> out;
   for (const Left& l : q) {

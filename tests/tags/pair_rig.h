@@ -116,6 +116,7 @@ RoceSpec write_part(uint8_t opcode, uint32_t psn, bool ack_req = false);
 RoceSpec read_request(uint32_t psn, uint32_t length, uint64_t va = 0x1000);
 RoceSpec response(uint8_t opcode, uint32_t psn, uint32_t msn = 0);
 RoceSpec answer(uint32_t psn, uint32_t msn = 0, uint8_t syndrome = 31);
+RoceSpec cnp();
 
 // What left, in order.
 std::vector<uint32_t> psns(const Queue& q);  ///< of all packets

@@ -24,6 +24,16 @@ Rate rate_at_a(const PairRig& rig) {
   return Rate{-1};
 }
 
+/// The records of the next slot that ends at proxy B; none within two slots: empty.
+std::vector<GroupSlot> next_closed_at_b(PairRig& rig) {
+  for (int i = 0; i < 40; ++i) {
+    rig.wait(kSlot / 20);
+    const auto closed = rig.b.shard.closed_slots();
+    if (!closed.empty()) return {closed.begin(), closed.end()};
+  }
+  return {};
+}
+
 Budget budget(const PairRig& rig, int64_t mbps, uint64_t seq, Duration validity = Duration::millis(4)) {
   return {receiver_b(rig), Rate{mbps * 1'000'000}, validity, seq};
 }
@@ -126,11 +136,7 @@ TEST(Tags, E2_SlotsCountWhatCameLeftAndWasAcknowledged) {
   rig.carry();
   const uint64_t size = rig.b.lan[0].packet->size;
   rig.from_b(answer(104));
-  std::vector<GroupSlot> seen;
-  for (int i = 0; i < 40 && seen.empty(); ++i) {
-    rig.wait(kSlot / 20);
-    seen.assign(rig.b.shard.closed_slots().begin(), rig.b.shard.closed_slots().end());
-  }
+  const std::vector<GroupSlot> seen = next_closed_at_b(rig);
   ASSERT_EQ(seen.size(), 1u);
   const SlotRecord& r = seen[0].record;
   EXPECT_EQ(seen[0].group, receiver_b(rig));
@@ -152,11 +158,7 @@ TEST(Tags, E2_TrafficOutsideCountsToo) {
   uc.opcode = 0x2a;  // UC WRITE Only
   rig.wait(kSlot * 3 / 2);
   rig.to_b_wan(uc);
-  std::vector<GroupSlot> seen;
-  for (int i = 0; i < 40 && seen.empty(); ++i) {
-    rig.wait(kSlot / 20);
-    seen.assign(rig.b.shard.closed_slots().begin(), rig.b.shard.closed_slots().end());
-  }
+  const std::vector<GroupSlot> seen = next_closed_at_b(rig);
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_GT(seen[0].record.arrived_bytes, 0u);
   EXPECT_EQ(seen[0].record.acked_bytes, seen[0].record.arrived_bytes);
@@ -195,11 +197,7 @@ TEST(Tags, E1_NoDelayIsTakenFromAPacketSentTwice) {
   rig.carry();
   rig.from_b(answer(100, 0, kNakSequence));
   rig.from_b(answer(100));
-  std::vector<GroupSlot> seen;
-  for (int i = 0; i < 40 && seen.empty(); ++i) {
-    rig.wait(kSlot / 20);
-    seen.assign(rig.b.shard.closed_slots().begin(), rig.b.shard.closed_slots().end());
-  }
+  const std::vector<GroupSlot> seen = next_closed_at_b(rig);
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_GT(seen[0].record.acked_bytes, 0u);
   EXPECT_EQ(seen[0].record.ack_delay.count, 0u);
@@ -209,14 +207,9 @@ TEST(Tags, E1_NoDelayIsTakenFromAPacketSentTwice) {
 TEST(Tags, E9_ACnpPacesTheReceiver) {
   PairRig rig(with_slots());
   rig.connect();
-  static constexpr uint8_t kZeros[16] = {};
-  RoceSpec cnp;
-  cnp.opcode = op::kCnp;
-  cnp.becn = true;
-  cnp.payload = kZeros;
   rig.from_a(write_only(100));
   rig.carry();
-  rig.from_b(cnp);
+  rig.from_b(cnp());
   EXPECT_EQ(rig.b.shard.counters().receiver_cnps, 1u);
   for (uint32_t psn = 101; psn < 300; ++psn) rig.from_a(write_only(psn));
   rig.carry();

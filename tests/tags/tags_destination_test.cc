@@ -12,15 +12,6 @@ uint32_t confirmed(const PairRig& rig) {
   return a ? wire_psn(a->confirmed_end).v : 0;
 }
 
-RoceSpec cnp() {
-  static constexpr uint8_t kZeros[16] = {};
-  RoceSpec r;
-  r.opcode = op::kCnp;
-  r.becn = true;
-  r.payload = kZeros;
-  return r;
-}
-
 /// The destination has room for about eight of these packets of one flow.
 struct LittleMemory : PairRig {
   static RigOptions options() {
