@@ -27,11 +27,16 @@ Answer absorbed(DestinationFlow& f, Reason why, const RoleCtx& ctx) {
   return Answer::kAbsorb;
 }
 
-Answer on_ack(DestinationFlow& f, const Frame& ack, Seq psn, Egress& egress, const RoleCtx& ctx) {
-  const Seq end = psn + 1;
-  // Before the barrier is lifted packets pass that we do not keep; their ACK tells where the receiver is.
+// Before the barrier is lifted packets pass that we do not keep; what is said of them tells where the receiver
+// is.
+void skip_over_passed(DestinationFlow& f, Seq end, Egress& egress, const RoleCtx& ctx) {
   if (f.state == DestState::kTracking && end - f.base < ctx.limits->max_psn_window)
     skip_to(f, end, egress, ctx);
+}
+
+Answer on_ack(DestinationFlow& f, const Frame& ack, Seq psn, Egress& egress, const RoleCtx& ctx) {
+  const Seq end = psn + 1;
+  skip_over_passed(f, end, egress, ctx);
   if (end > f.delivered_end || end < f.acked_end) {
     if (f.state == DestState::kActive && f.reacks_due > 0 && end <= f.delivered_end) {
       --f.reacks_due;
@@ -78,6 +83,18 @@ Answer on_nak(DestinationFlow& f, const Frame& nak, Seq psn, Egress& egress, con
   if (f.rnr_until > ctx.now && psn == f.rnr_psn) return absorbed(f, Reason::kNakDuringRnr, ctx);
   redeliver_from(f, psn, Cause::kReceiverNak, egress, ctx);
   return absorbed(f, Reason::kAckAbsorbed, ctx);
+}
+
+Answer on_fatal_nak(DestinationFlow& f, Seq psn, uint8_t syndrome, Egress& egress, const RoleCtx& ctx) {
+  skip_over_passed(f, psn, egress, ctx);
+  const bool passed = f.state == DestState::kTracking && psn == f.delivered_end;
+  if (psn < f.acked_end || (psn >= f.delivered_end && !passed))
+    return absorbed(f, Reason::kAckOutsideWindow, ctx);
+  settle(f, psn, ctx);
+  // Before the barrier is lifted the sender is told by the receiver's own NAK, the source by us.
+  const Answer told = f.state == DestState::kActive ? Answer::kAbsorb : Answer::kPass;
+  fault(f, syndrome, egress, ctx);
+  return told;
 }
 
 // A response acknowledges what stands before it, and counts only in sequence (H7).
@@ -142,12 +159,7 @@ Answer on_receiver_answer(DestinationFlow& f, const Frame& answer, Egress& egres
   } else if ((syndrome & 0xe0) == kAethRnr || syndrome == kNakSequence) {
     a = on_nak(f, answer, psn, egress, ctx);
   } else if ((syndrome & 0xe0) == kAethNak) {
-    if (psn < f.acked_end || psn >= f.delivered_end) return absorbed(f, Reason::kAckOutsideWindow, ctx);
-    settle(f, psn, ctx);
-    // Before the barrier is lifted the sender is told by the receiver's own NAK, the source by us.
-    const Answer told = f.state == DestState::kActive ? Answer::kAbsorb : Answer::kPass;
-    fault(f, syndrome, egress, ctx);
-    return told;
+    return on_fatal_nak(f, psn, syndrome, egress, ctx);
   }
   egress.offer(f, ctx);
   return a;

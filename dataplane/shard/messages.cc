@@ -39,6 +39,8 @@ void to_source(SourceFlow& f, const FlowContradicted&, Gate& gate, const RoleCtx
 void to_source(SourceFlow& f, const FlowClosed&, Gate&, const RoleCtx& ctx) { on_closed(f, ctx); }
 void to_source(SourceFlow& f, const CustodyAck& m, Gate& gate, const RoleCtx& ctx) {
   if (f.state == FlowState::kActive) on_custody_ack(f, m, gate, ctx);
+  // Failed here alone: the far side would report for ever to a flow that answers nothing (seed 335568).
+  if (f.state == FlowState::kPoisoned && f.retry_at.is_never()) say_handshake(f, ctx);
 }
 
 void to_destination(DestinationFlow& f, const FlowBase& m, Egress&, const RoleCtx& ctx) { on_base(f, m, ctx); }

@@ -245,6 +245,13 @@ RoceSpec answer(uint32_t psn, uint32_t msn, uint8_t syndrome) {
   return r;
 }
 
+std::string state_at(const Proxy& p, bool source) {
+  for (const FlowView& v : p.shard.flows()) {
+    if (v.source == source) return v.state;
+  }
+  return {};
+}
+
 RoceSpec cnp() {
   static constexpr uint8_t kZeros[16] = {};
   RoceSpec r;

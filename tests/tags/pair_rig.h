@@ -3,6 +3,7 @@
 // leaves.
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "dataplane/shard/shard.h"
@@ -109,6 +110,9 @@ class PairRig {
   Instant now_;
   uint32_t instance_ = 100;
 };
+
+/// State of its first source flow, or of its first destination flow.
+std::string state_at(const Proxy& p, bool source);
 
 // Requests and answers. Payload is 64 bytes of `fill`.
 RoceSpec write_only(uint32_t psn, uint8_t fill = 1, bool ack_req = true);

@@ -172,6 +172,49 @@ TEST(Tags, H12_FatalNakPoisonsBothFlows) {
   EXPECT_TRUE(psns(rig.b.wan).empty());
 }
 
+// Packets that pass before the barrier is lifted are not kept, and one of them may be what the receiver
+// refuses.
+TEST(Tags, H12_FatalNakOfAPacketThatPassedPoisonsToo) {
+  RigOptions o;
+  o.fresh = false;
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.carry_ab();
+  rig.carry_ba();
+  const auto base = newest<FlowBase>(rig.a.wan);
+  ASSERT_TRUE(base.has_value());
+  lose_messages(rig.a.wan);  // it comes later than the packets behind it
+  rig.from_a(write_only(101));
+  rig.from_a(write_only(102));
+  rig.carry_ab();
+  rig.say(rig.b, *base);
+  rig.b.wan.clear();
+  rig.from_b(answer(102, 2, kNakInvalidRequest));
+  EXPECT_EQ(psns(rig.b.wan, Cause::kPassedAck), (Psns{102}));  // the sender learns it from the receiver
+  rig.wait(Duration::micros(1));
+  EXPECT_TRUE(newest<FlowFault>(rig.b.wan).has_value());
+  EXPECT_EQ(state_at(rig.b, false), "poisoned");
+}
+
+// A proxy that failed a flow alone has it forgotten by the one that goes on reporting.
+TEST(Tags, H12_ReportsToAFailedFlowEnd) {
+  RigOptions o;
+  o.config.timing.custody_max_age = Duration::seconds(1);
+  PairRig rig(o);
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.carry_ab();
+  rig.from_b(answer(100, 1));
+  rig.b.wan.clear();  // the report does not arrive, nor does any other while custody ages
+  rig.wait(Duration::seconds(2));
+  ASSERT_EQ(state_at(rig.a, true), "poisoned");
+  rig.run(Duration::millis(200));
+  EXPECT_EQ(state_at(rig.b, false), "idle");
+  rig.wait(Duration::millis(200));
+  EXPECT_FALSE(newest<CustodyAck>(rig.b.wan).has_value());
+}
+
 TEST(Tags, H12_FaultStandsAtTheOldestOutstandingPsn) {
   RigOptions o;
   o.completion = Completion::kEndToEnd;

@@ -9,13 +9,6 @@
 namespace matchrdma::tags {
 namespace {
 
-std::string state_at(const Proxy& p, bool source) {
-  for (const FlowView& v : p.shard.flows()) {
-    if (v.source == source) return v.state;
-  }
-  return {};
-}
-
 /// A receiver that was heard once and then is silent for longer than the repair bound.
 struct SilentReceiver : PairRig {
   static RigOptions options() {

@@ -6,13 +6,6 @@
 namespace matchrdma::tags {
 namespace {
 
-std::string state_at(const Proxy& p, bool source) {
-  for (const FlowView& v : p.shard.flows()) {
-    if (v.source == source) return v.state;
-  }
-  return {};
-}
-
 /// Early for one DSCP, transparent for all others.
 struct ByDscp : FlowPolicy {
   explicit ByDscp(uint8_t d) : dscp(d) {}
