@@ -59,6 +59,7 @@ struct DestinationFlow {
   EgressGroup* group = nullptr;
   bool inferred = false;      ///< by correlation: it may be wrong
   uint32_t strange_acks = 0;  ///< in a row, above everything delivered
+  bool reopened = false;      ///< a life of this proxy before delivered more than this one knows of
   Instant request_seen{-1'000'000'000'000}, answer_seen{-1'000'000'000'000};  ///< C10
 
   Seq base = 0;
@@ -97,6 +98,7 @@ struct DestinationFlow {
   uint64_t report_news = 0;    ///< newest report that said something new
   uint64_t report_echoed = 0;  ///< newest report the source has seen
   uint64_t mark_seen = 0;
+  Seq marked_end = 0;  ///< highest PSN that the source says it has sent + 1
 
   uint8_t fault_syndrome = 0;
   bool gave_up = false;  ///< poisoned by silence: the source decides whether the QP has failed

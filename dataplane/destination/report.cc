@@ -51,6 +51,7 @@ void on_mark(DestinationFlow& f, const SentMark& m, Egress& egress, const RoleCt
     skip_to(f, m.confirmed_end, egress, ctx);
   if (m.seq > f.mark_seen) {
     f.mark_seen = m.seq;
+    f.marked_end = m.highest_end;
     // A mark is news to the source only while something is missing or it waits for its own echo.
     if (m.highest_end > f.expected || !f.beyond.empty()) f.report_dirty = true;
   }

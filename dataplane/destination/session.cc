@@ -20,6 +20,7 @@ void on_open(DestinationFlow& f, const FlowOpen& m, Egress& egress, const RoleCt
     discard_held(f, egress, ctx);
     f.id = m.id;
     f.path_mtu = m.path_mtu;
+    f.reopened = m.again;
     f.acked_end = 0;  // of the id before; a fault may come before its BASE
     f.msn_real = -1;
     const bool first = egress.find(GroupKey::of(f.key)) == nullptr;
@@ -34,7 +35,7 @@ void on_open(DestinationFlow& f, const FlowOpen& m, Egress& egress, const RoleCt
 void on_base(DestinationFlow& f, const FlowBase& m, const RoleCtx& ctx) {
   if (f.id != m.id) return;
   if (f.state == DestState::kOpened) {
-    f.base = f.expected = f.delivered_end = f.acked_end = m.base;
+    f.base = f.expected = f.delivered_end = f.acked_end = f.marked_end = m.base;
     f.msn_real = -1;
     f.heard = m.heard;
     f.since_ack_req = f.reacks_due = f.probes = 0;

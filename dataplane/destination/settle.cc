@@ -34,15 +34,22 @@ void skip_over_passed(DestinationFlow& f, Seq end, Egress& egress, const RoleCtx
     skip_to(f, end, egress, ctx);
 }
 
+// What a life of this proxy before has delivered is acknowledged again, all of it at the first duplicate (IBA
+// C9-105): what this life has delivered is among it. The rest is delivered all the same, and that ACK counts
+// then: a READ in it may have no answer yet.
+Seq known_part(const DestinationFlow& f, Seq end) {
+  return f.reopened && end > f.delivered_end && end <= f.marked_end ? f.delivered_end : end;
+}
+
 Answer on_ack(DestinationFlow& f, const Frame& ack, Seq psn, Egress& egress, const RoleCtx& ctx) {
-  const Seq end = psn + 1;
+  const Seq end = known_part(f, psn + 1);
   skip_over_passed(f, end, egress, ctx);
   if (end > f.delivered_end || end < f.acked_end) {
     if (f.state == DestState::kActive && f.reacks_due > 0 && end <= f.delivered_end) {
       --f.reacks_due;
       return Answer::kPass;
     }
-    if (end > f.delivered_end && f.inferred && ++f.strange_acks >= kContradictions) {
+    if (end > f.delivered_end && f.inferred && !f.reopened && ++f.strange_acks >= kContradictions) {
       ctx.out->message(FlowContradicted{f.id});
     }
     return absorbed(f, Reason::kAckOutsideWindow, ctx);

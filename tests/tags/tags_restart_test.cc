@@ -72,6 +72,43 @@ TEST(Tags, C9_ReceiverNeverHeardIsGivenMorePatience) {
   EXPECT_STREQ(flow_at(rig.a, true).state, "active");
 }
 
+// It acknowledges all it has at every duplicate: more than the new life has delivered, and can hold (seed
+// 539972).
+TEST(Tags, S8_ReceiverMayHaveMoreThanTheNewLifeDelivers) {
+  RigOptions o;
+  o.config.limits.reorder_memory = 4096;  // a quarter for a flow: eight packets
+  PairRig rig(o);
+  rig.connect();
+  for (uint32_t psn = 100; psn < 130; ++psn) {
+    rig.from_a(write_only(psn));
+    rig.carry_ab();
+    rig.from_b(answer(psn, psn - 99));
+    rig.b.wan.clear();  // no report leaves
+  }
+  ASSERT_EQ(rig.a.shard.owned_packets(), 30u);
+  rig.restart(rig.b);
+  for (int i = 0; i < 100 && rig.a.shard.owned_packets() > 0; ++i) {
+    rig.b.lan.clear();
+    rig.run(Duration::millis(1));
+    for (size_t n = rig.b.lan.size(); n > 0; --n) rig.from_b(answer(129, 30));
+  }
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  rig.from_a(write_only(130));
+  rig.carry();
+  EXPECT_EQ(acks(rig.a.lan).back(), 130u);
+}
+
+// Nobody but its own source vouches for what a receiver claims to have.
+TEST(Tags, S8_AckBeyondWhatTheSourceSentCountsForNothing) {
+  FourOwned rig;
+  rig.restart(rig.b);
+  rig.run(Duration::millis(5));
+  lose(rig.b.lan, 103);
+  rig.from_b(answer(110, 11));
+  rig.run(Duration::millis(1));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 4u);
+}
+
 TEST(Tags, S8_NothingIsResentBeforeThePeerKnowsBase) {
   FourOwned rig;
   rig.restart(rig.b);
