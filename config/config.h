@@ -142,6 +142,7 @@ struct ClassConfig {
   std::string name;
   MatchConfig match;
   Completion completion = Completion::kTransparent;
+  uint32_t weight = 1;   ///< of a flow's share of its receiver's budget
   bool learning = true;  ///< off: only registered flows get this policy, learned ones stay transparent
 };
 

@@ -35,6 +35,10 @@ Kind<std::vector<ClassConfig>> classes_list() {
              "all that is written must fit; nothing written fits all"),
       required<C>("completion", &C::completion, completion, kReload,
                   "when a work request may complete; `early` is not safe for every application"),
+      key<C>(
+          "weight", &C::weight, whole<uint32_t>(1, 100), kReload,
+          "a flow of weight 4 gets four times what one of weight 1 does, to the same receiver, while both have "
+          "something to send"),
       key<C>("learning", &C::learning, on_off(), kReload,
              "off: only registered queue pairs get this policy, learned ones are transparent"),
   });

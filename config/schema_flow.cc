@@ -57,7 +57,7 @@ Kind<Limits> limits_section() {
       key<L>("max_psn_window", &L::max_psn_window, whole<int64_t>(1024, 1 << 22), kRestart,
              "PSNs between the oldest owned packet and the newest (H18)"),
       key<L>("max_groups", &L::max_groups, entries(1 << 20), kRestart,
-             "receivers that have a budget at one time"),
+             "receivers that have or had a budget; flows to more of them are not proxied"),
       key<L>("correlation", &L::correlation, correlation_section(), kRestart,
              "bounds of the correlation learner"),
   });

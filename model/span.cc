@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "dataplane/wire/frame.h"
+
 namespace matchrdma::model {
 namespace {
 
@@ -27,6 +29,12 @@ PacketRef clone_packet(const PacketRef& p, PacketPool& pool) {
   return copy;
 }
 
+uint32_t fragile_from(Bytes frame) {
+  constexpr uint32_t kEthernet = 14;
+  const ParseResult parsed = parse_frame(frame);
+  return parsed.kind == ParseKind::kRoce ? parsed.frame.l3_offset() : kEthernet;
+}
+
 void corrupt_packet(PacketRef& p, Prng& prng, PacketPool& pool, uint32_t from) {
   if (!p) return;
   p = clone_packet(p, pool);
@@ -36,7 +44,9 @@ void corrupt_packet(PacketRef& p, Prng& prng, PacketPool& pool, uint32_t from) {
 PacketSpan make_packet_span(SpanConfig config, uint64_t seed, PacketPool& pool) {
   PacketSpan span(std::move(config), seed);
   span.set_clone([&pool](const PacketRef& p) { return clone_packet(p, pool); });
-  span.set_corrupt([&pool](PacketRef& p, Prng& prng) { corrupt_packet(p, prng, pool); });
+  span.set_corrupt([&pool](PacketRef& p, Prng& prng) {
+    if (p) corrupt_packet(p, prng, pool, fragile_from(p->bytes()));
+  });
   return span;
 }
 
@@ -45,7 +55,7 @@ ItemSpan make_item_span(SpanConfig config, uint64_t seed, PacketPool& pool) {
   span.set_clone([&pool](const SpanItem& i) { return SpanItem{clone_packet(i.packet, pool), i.control}; });
   span.set_corrupt([&pool](SpanItem& i, Prng& prng) {
     if (i.packet)
-      corrupt_packet(i.packet, prng, pool);
+      corrupt_packet(i.packet, prng, pool, fragile_from(i.packet->bytes()));
     else
       flip_bits({i.control.data(), i.control.size()}, prng, 0);
   });

@@ -216,6 +216,9 @@ struct SpanItem {
 
 /// Copy with its own memory; empty when the pool is exhausted (then the copy was lost).
 PacketRef clone_packet(const PacketRef& p, PacketPool& pool);
+/// First byte that a fault inside of a box may flip. What stands before it (MACs, VLAN tags) no ICRC covers;
+/// the link's own checksum finds it there, and drops (seeds 74548, 571316).
+uint32_t fragile_from(Bytes frame);
 /// Flips 1 to 3 bits at or behind `from` in a private copy and puts it in `p`'s place: the sender may retain
 /// `p`. Three flips stay within what a CRC-32 always finds at these lengths. Empty `p` when the pool is
 /// exhausted.

@@ -246,6 +246,7 @@ void ReplayWorld::run_node(Site site) {
 void ReplayWorld::make_budgets(Site site) {
   Node& n = *nodes_[static_cast<size_t>(site)];
   n.budgets->record(0, n.shard.closed_slots());
+  n.budgets->look(0, n.shard.looked_slots());
   const int64_t before = n.budgets->closed();
   const auto told = n.budgets->run(n.now, n.shard.rtt() / 2);
   if (n.budgets->closed() != before) budgets_.closed(site, n.budgets->why());

@@ -22,15 +22,30 @@ void BudgetMaker::record(uint32_t worker, std::span<const GroupSlot> slots) {
   for (const GroupSlot& s : slots) {
     const uint32_t number = number_of(s.group);
     if (number == kNoGroup) {
-      ++no_room_;
+      ++counts_.no_room;
       continue;
     }
     Group& g = groups_[number];
     if (!std::exchange(g.live, true)) live_.push_back(number);
     Said& said = g.said[worker];
-    if (said.waits) ++late_;
-    said = {s.slot, s.more, true, s.record, 0};
+    if (said.waits) ++counts_.late;
+    said.slot = s.slot;
+    said.more = s.more;
+    said.waits = true;
+    said.record = s.record;
     records_ = true;
+  }
+}
+
+void BudgetMaker::look(uint32_t worker, std::span<const GroupSlot> parts) {
+  for (const GroupSlot& p : parts) {
+    const uint32_t* number = numbers_.find(p.group);
+    if (number == nullptr) continue;
+    Group& g = groups_[*number];
+    Said& said = g.said[worker];
+    said.part_slot = p.slot;
+    said.part = p.record;
+    if (!std::exchange(g.looked, true)) looked_.push_back(*number);
   }
 }
 
@@ -45,13 +60,15 @@ std::span<const WorkerBudget> BudgetMaker::run(Instant now, Duration one_way) {
   budgets_.clear();
   wait_until_ = Instant::never();
   const int64_t newest = now.ns / settings_.slot.ns - 1;
-  if (newest <= closed_) return budgets_;
-  const Instant patience{(closed_ + 3) * settings_.slot.ns};
-  if (owed(newest) && now < patience) {
-    wait_until_ = patience;
-    return budgets_;
+  if (newest > closed_) {
+    const Instant patience{(closed_ + 3) * settings_.slot.ns};
+    if (owed(newest) && now < patience) {
+      wait_until_ = patience;
+    } else {
+      close(newest, one_way);
+    }
   }
-  close(newest, one_way);
+  if (!looked_.empty()) tighten(one_way);
   return budgets_;
 }
 
@@ -92,7 +109,7 @@ void BudgetMaker::close(int64_t slot, Duration one_way) {
   for (const GroupOutput& o : estimator_.close(slot)) {
     Group& g = groups_[o.group];
     g.told = true;
-    share(g, *o.slot);
+    share(g, o.slot->budget, o.slot->why);
     why_.push_back({g.key, o.slot});
   }
   std::erase_if(live_, [this](uint32_t n) {
@@ -104,11 +121,49 @@ void BudgetMaker::close(int64_t slot, Duration one_way) {
   });
 }
 
+// Who is not strained was not looked at: there it goes on as in the slot before.
+SlotRecord BudgetMaker::strain_of(const Group& g) const {
+  const auto looked_at = [&](const Said& s) { return s.part_slot > closed_; };
+  SlotRecord all;
+  for (const Said& s : g.said) {
+    if (looked_at(s)) all.merge(s.part);
+  }
+  const auto part_of = [&](uint64_t bytes, uint64_t ns) {
+    return static_cast<uint64_t>(static_cast<double>(bytes) * static_cast<double>(ns) /
+                                 static_cast<double>(settings_.slot.ns));
+  };
+  for (const Said& s : g.said) {
+    if (looked_at(s) || s.slot < closed_) continue;
+    const SlotRecord before = s.record.per(settings_.slot);
+    SlotRecord r;
+    r.acked_bytes = part_of(before.acked_bytes, all.covered_ns);
+    r.packets = part_of(before.packets, all.covered_ns);
+    r.busy_acked_bytes = part_of(before.acked_bytes, all.busy_ns);
+    r.held_bytes = part_of(before.egress_bytes, all.held_ns);
+    all.merge(r);
+  }
+  return all;
+}
+
+void BudgetMaker::tighten(Duration one_way) {
+  for (const uint32_t n : looked_) {
+    Group& g = groups_[n];
+    g.looked = false;
+    GroupEstimator* estimator = estimator_.active(n);
+    if (estimator == nullptr) continue;
+    const SlotRecord strain = strain_of(g);
+    const auto lower = estimator->tighten(strain, Duration{static_cast<int64_t>(strain.covered_ns)}, one_way);
+    if (!lower) continue;
+    ++counts_.lowered;
+    share(g, *lower, estimator->output().why);
+  }
+  looked_.clear();
+}
+
 // Every worker of the source has its own gate: together they may send what the receiver takes. A worker may
 // double what it sent within a slot, and one that sent nothing may begin: a quarter of an equal part is for
 // each.
-void BudgetMaker::share(const Group& g, const SlotOutput& out) {
-  const GrantedBudget& granted = out.budget;
+void BudgetMaker::share(const Group& g, const GrantedBudget& granted, const SlotWhy& why) {
   const auto rate = static_cast<double>(granted.rate.bps);
   claims_.clear();
   for (const Said& s : g.said) {
@@ -116,7 +171,7 @@ void BudgetMaker::share(const Group& g, const SlotOutput& out) {
     claims_.push_back({std::max(seen, rate / (4 * workers_)), 1});
   }
   const std::span<const double> shares = fair_.share(rate, claims_);
-  const Duration least{static_cast<int64_t>(out.why.min_delay_ns)};
+  const Duration least{static_cast<int64_t>(why.min_delay_ns)};
   for (uint32_t w = 0; w < workers_; ++w) {
     const Rate part{std::max<int64_t>(1, static_cast<int64_t>(shares[w]))};
     budgets_.push_back({w, {{g.key, part, granted.validity, granted.seq}, least}});

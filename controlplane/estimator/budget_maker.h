@@ -24,6 +24,13 @@ struct GroupWhy {
   const SlotOutput* slot;
 };
 
+/// Since the start.
+struct BudgetCounts {
+  uint64_t late = 0;     ///< records that came when a newer one of the same worker was there
+  uint64_t no_room = 0;  ///< records of receivers beyond max_groups
+  uint64_t lowered = 0;  ///< budgets out of cycle
+};
+
 /// Duty: which receiver has which number, and which worker gets which part of its budget. Does not know when a
 /// slot ends.
 class BudgetMaker {
@@ -32,9 +39,11 @@ class BudgetMaker {
 
   /// Records that a worker has closed.
   void record(uint32_t worker, std::span<const GroupSlot> slots);
-  /// Closes what has ended by `now`; one_way: D of the span. What every worker is to tell, valid until the next
-  /// call. A worker that owes a record is waited for, a slot at most: then its receivers keep the budget that
-  /// they have, since an unknown slot is not an empty one.
+  /// What a worker sees of receivers that are strained while the slot goes on.
+  void look(uint32_t worker, std::span<const GroupSlot> parts);
+  /// Closes what has ended by `now`, then lowers what looks say is too much; one_way: D of the span. What every
+  /// worker is to tell, valid until the next call. A worker that owes a record is waited for, a slot at most:
+  /// then its receivers keep the budget that they have, since an unknown slot is not an empty one.
   std::span<const WorkerBudget> run(Instant now, Duration one_way);
   /// When run() has something to do, if no record comes before; never while no receiver is watched.
   Instant next_deadline() const;
@@ -45,10 +54,7 @@ class BudgetMaker {
 
   /// Number of the newest slot that was closed; -1: none.
   int64_t closed() const { return closed_; }
-  /// Records that came when a newer one of the same worker was there.
-  uint64_t late() const { return late_; }
-  /// Records of receivers beyond max_groups.
-  uint64_t no_room() const { return no_room_; }
+  const BudgetCounts& counts() const { return counts_; }
 
  private:
   /// What one worker says of a receiver.
@@ -57,13 +63,16 @@ class BudgetMaker {
     bool more = false;
     bool waits = false;  ///< that record has not been closed
     SlotRecord record;
-    double arrived = 0;  ///< bytes in the slot being closed
+    double arrived = 0;      ///< bytes in the slot being closed
+    int64_t part_slot = -1;  ///< of its newest look
+    SlotRecord part;
   };
   struct Group {
     GroupKey key;
     Duration one_way{-1};
     std::vector<Said> said;  ///< by worker
     bool live = false;       ///< in live_
+    bool looked = false;     ///< in looked_
     bool told = false;       ///< has a budget of the slot that was closed last
   };
   static constexpr uint32_t kNoGroup = ~uint32_t{0};
@@ -71,14 +80,17 @@ class BudgetMaker {
   bool take(uint32_t number, int64_t slot);
   bool owed(int64_t slot) const;
   void close(int64_t slot, Duration one_way);
-  void share(const Group& g, const SlotOutput& out);
+  SlotRecord strain_of(const Group& g) const;
+  void tighten(Duration one_way);
+  void share(const Group& g, const GrantedBudget& granted, const SlotWhy& why);
 
   EstimatorSettings settings_;
   uint32_t workers_, max_groups_;
   Estimator estimator_;
   GroupIndex numbers_;
   std::vector<Group> groups_;
-  std::vector<uint32_t> live_;  ///< that are active or owe a record: idle ones cost nothing
+  std::vector<uint32_t> live_;    ///< that are active or owe a record: idle ones cost nothing
+  std::vector<uint32_t> looked_;  ///< looks of them wait
   std::vector<WorkerBudget> budgets_;
   std::vector<GroupWhy> why_;
   std::vector<Claim> claims_;
@@ -86,7 +98,7 @@ class BudgetMaker {
   int64_t closed_ = -1;
   Instant wait_until_ = Instant::never();
   bool records_ = false;  ///< some wait
-  uint64_t late_ = 0, no_room_ = 0;
+  BudgetCounts counts_;
 };
 
 }  // namespace matchrdma

@@ -104,9 +104,73 @@ TEST_F(BudgetMakerTest, WhoIsTooLateKeepsItsBudgetAndHoldsUpNobody) {
   EXPECT_GE(m.why()[0].slot->why.slot, 7);
 }
 
+/// After 100 slots at 10 Gb/s by worker 0, and as much by worker 1 if `both`: the receiver's network takes
+/// 2 Gb/s of worker 0's now, with a queue of 600 kB.
+struct StrainTest : BudgetMakerTest {
+  static constexpr Duration kNear = Duration::micros(5);
+  static constexpr int64_t kSlots = 100;
+  void settle(bool both) {
+    for (int64_t slot = 0; slot < kSlots; ++slot) {
+      GroupSlot s = slot_of(1, slot);
+      s.record.ack_delay.add(Duration::micros(20), end_of(slot));
+      s.record.acked_ns = s.record.busy_ns = static_cast<uint64_t>(kSlot.ns);
+      s.record.busy_acked_bytes = s.record.acked_bytes;
+      say(0, s);
+      if (both) say(1, s);
+      m.run(end_of(slot), kNear);
+    }
+  }
+  GroupSlot strained(int64_t slot = kSlots) const {
+    GroupSlot p{receiver(1), slot, true, {}};
+    p.record.acked_bytes = p.record.busy_acked_bytes = 12'500;
+    p.record.acked_ns = p.record.busy_ns = p.record.covered_ns = 50'000;
+    p.record.packets = 3;
+    p.record.unacked_bytes = 600'000;
+    p.record.ack_delay.add(Duration::millis(3), end_of(slot));
+    return p;
+  }
+  int64_t look(const GroupSlot& part, Duration one_way = kNear) {
+    m.look(0, {&part, 1});
+    int64_t sum = 0;
+    for (const WorkerBudget& b : m.run(end_of(kSlots - 1) + kSlot / 2, one_way)) sum += b.told.budget.rate.bps;
+    return sum;
+  }
+};
+
+TEST_F(StrainTest, TheBudgetFallsWithinTheSlotAndOnce) {
+  settle(false);
+  EXPECT_NEAR(static_cast<double>(look(strained())), 2e9, 1e6);
+  EXPECT_EQ(look(strained()), 0) << "once a slot";
+  EXPECT_EQ(m.counts().lowered, 1u);
+  GroupSlot next = slot_of(1, kSlots);
+  say(0, next);
+  m.run(end_of(kSlots), kNear);
+  ASSERT_EQ(m.why().size(), 1u);
+  EXPECT_NEAR(m.why()[0].slot->why.tightened, 2, 1e-3) << "shown with the slot that it was said in";
+  say(0, slot_of(1, kSlots + 1));
+  m.run(end_of(kSlots + 1), kNear);
+  EXPECT_EQ(m.why()[0].slot->why.tightened, 0);
+}
+
+// A worker whose flows are not late has not seen it yet: it goes on as before.
+TEST_F(StrainTest, WhatAnotherWorkerStillGetsThroughCounts) {
+  settle(true);
+  EXPECT_NEAR(static_cast<double>(look(strained())), 12e9, 1e8);
+}
+
+TEST_F(StrainTest, OldLooksLongSpansAndStrangersChangeNothing) {
+  settle(false);
+  EXPECT_EQ(look(strained(kSlots - 1)), 0) << "of a slot that has ended";
+  EXPECT_EQ(look(strained(), kOneWay), 0) << "the budget would come after the slot";
+  GroupSlot other = strained();
+  other.group = receiver(9);
+  EXPECT_EQ(look(other), 0);
+  EXPECT_GT(look(strained()), 0);
+}
+
 TEST_F(BudgetMakerTest, TooManyReceiversAreCountedAndGetNone) {
   for (uint8_t n = 1; n <= 6; ++n) say(0, slot_of(n, 0));
-  EXPECT_EQ(m.no_room(), 2u);
+  EXPECT_EQ(m.counts().no_room, 2u);
   EXPECT_EQ(m.run(end_of(0), kOneWay).size(), 8u);
 }
 

@@ -1,6 +1,7 @@
 #include "controlplane/estimator/group_estimator.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace matchrdma {
 namespace {
@@ -39,6 +40,7 @@ double GroupEstimator::observe(const SlotRecord& seen, int64_t slot, Duration on
   why.arrived = scale_.rate(static_cast<double>(r.arrived_bytes));
   why.backlog = r.backlog_bytes;
   why.governing = governed_.budget(slot);
+  why.tightened = std::exchange(tightened_, 0);
   why.sample = sample_of(r, why.governing, scale_);
   tested_.observe(why.sample.acked, 1);
   const bool jump = level_.observe(why.sample, slot, why.horizon);
@@ -138,17 +140,20 @@ const SlotOutput& GroupEstimator::grant(double gbps, Duration validity) {
 std::optional<GrantedBudget> GroupEstimator::tighten(const SlotRecord& recent, Duration passed,
                                                      Duration one_way) {
   SlotWhy& why = output_.why;
-  if (scale_.horizon(one_way) > 1 || passed <= Duration{} || tightened_after_ == why.slot) return std::nullopt;
+  if (scale_.horizon(one_way) > 1 || passed <= Duration{} || tightened_ > 0) return std::nullopt;
   if (level_of(recent, delay_floor_.ns()) != CongestionLevel::kHigh) return std::nullopt;
   Scale part = scale_;
   part.slot_ns = static_cast<double>(passed.ns);
   const RateSample seen = sample_of(recent, 0, part);
-  const double waiting = static_cast<double>(recent.backlog_bytes) + downstream(recent, seen);
-  if (!seen.saturated() || waiting <= scale_.q_target || seen.rate >= kReduced * why.granted || rises_) {
+  // An ACK tells of the queue that its packet met; what was sent since stands behind it.
+  const double under_way = delay_floor_.ns() * seen.acked / 8;
+  const auto not_taken = static_cast<double>(recent.backlog_bytes + recent.unacked_bytes);
+  if (!seen.saturated() || not_taken - under_way <= scale_.q_target || seen.rate >= kReduced * why.granted ||
+      rises_) {
     return std::nullopt;
   }
-  tightened_after_ = why.slot;
-  output_.budget.rate = scale_.to_rate(std::max(scale_.floor, seen.rate));
+  tightened_ = std::max(scale_.floor, seen.rate);
+  output_.budget.rate = scale_.to_rate(tightened_);
   ++output_.budget.seq;
   return output_.budget;
 }

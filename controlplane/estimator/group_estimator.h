@@ -72,8 +72,7 @@ class GroupEstimator {
   Governed governed_;
   std::unique_ptr<PaperForecast> paper_;  ///< where that is the scheme
   bool rises_ = false;                    ///< the forecast, within the slot that the newest budget governs
-  /// Slot before the last budget out of cycle.
-  int64_t tightened_after_ = std::numeric_limits<int64_t>::min();
+  double tightened_ = 0;                  ///< Gb/s, out of cycle, since the last slot; 0: nothing
   SlotOutput output_;
 };
 static_assert(sizeof(GroupEstimator) < 512 * 1024);

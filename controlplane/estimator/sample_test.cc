@@ -24,6 +24,30 @@ TEST(Sample, LessBusyTimeIsALowerBound) {
   EXPECT_DOUBLE_EQ(s.rate, 20);
 }
 
+TEST(Sample, OwnRateThatHoldsItBackIsTheCapacity) {
+  SlotRecord r{.acked_bytes = 500'000, .acked_ns = 200'000, .held_ns = 150'000, .held_bytes = 750'000};
+  EXPECT_DOUBLE_EQ(sample_of(r, 0, kScale).rate, 40);
+  r.busy_ns = 170'000;  // ACKs of a slow host, in between
+  r.busy_acked_bytes = 400'000;
+  r.unacked_bytes = 400'000;
+  EXPECT_DOUBLE_EQ(sample_of(r, 0, kScale).rate, 40);
+  r.busy_ns = 200'000;  // or always, but it has what it was sent
+  r.unacked_bytes = 300'000;
+  EXPECT_DOUBLE_EQ(sample_of(r, 0, kScale).rate, 40);
+}
+
+// Else a receiver slower than that would be fed for ever.
+TEST(Sample, AReceiverThatIsAlwaysLateIsSlowerThanOurOwnRate) {
+  const SlotRecord r{.acked_bytes = 250'000,
+                     .acked_ns = 200'000,
+                     .busy_ns = 190'000,
+                     .busy_acked_bytes = 237'500,
+                     .held_ns = 150'000,
+                     .held_bytes = 750'000,
+                     .unacked_bytes = 400'000};
+  EXPECT_DOUBLE_EQ(sample_of(r, 0, kScale).rate, 10);
+}
+
 TEST(Sample, LimitedByItsOwnBudget) {
   const SlotRecord r{.arrived_bytes = 450'000};  // 18 Gb/s
   EXPECT_TRUE(sample_of(r, 20, kScale).limited);

@@ -46,6 +46,7 @@ struct SlotWhy {
   double projected = 0;  ///< q when the budget begins to govern
   double wanted = 0;     ///< budget before the port's other groups were asked
   double granted = 0;
+  double tightened = 0;  ///< what a budget out of cycle said within this slot; 0: there was none
 };
 
 struct SlotOutput {

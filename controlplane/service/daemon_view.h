@@ -101,6 +101,7 @@ struct SpanSlots {
   Duration slot;
   int64_t now = 0;  ///< number of the slot in which this was taken
   SlotList rows;    ///< oldest first
+  BudgetCounts counts;
 };
 
 struct CustodyView {

@@ -34,6 +34,7 @@ TEST(Metrics, ValuesOfTheView) {
   EXPECT_TRUE(has_line(text, "matchrdma_receivers_saturated{span=\"north\"} 1"));
   EXPECT_TRUE(has_line(text, "matchrdma_receivers_capacity_bytes_per_second{span=\"north\"} 7500000000"));
   EXPECT_TRUE(has_line(text, "matchrdma_receivers_budget_bytes_per_second{span=\"north\"} 7250000000"));
+  EXPECT_TRUE(has_line(text, "matchrdma_receivers_lowered_budgets_total{span=\"north\"} 3"));
   auto unmeasured = test_view();
   unmeasured->peers[0].rtt = {};
   EXPECT_EQ(metrics_text(unmeasured.get()).find("matchrdma_peer_round_trip_seconds{"), std::string::npos);

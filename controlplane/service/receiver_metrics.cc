@@ -6,7 +6,7 @@
 namespace matchrdma::service {
 namespace {
 
-constexpr CounterKind kG = CounterKind::kGauge;
+constexpr CounterKind kG = CounterKind::kGauge, kC = CounterKind::kCounter;
 constexpr int64_t kActiveNs = 1'000'000'000;  // a receiver without bytes for longer is idle
 
 double plain(uint64_t v) { return static_cast<double>(v); }
@@ -29,6 +29,9 @@ constexpr std::array kReceivers{
   MetricOf<R>{kG, "receivers_backlog_bytes", "bytes", "What waits for them in this proxy", [](const R& v) { return v.backlog; }},
   MetricOf<R>{kG, "receivers_queue_bytes", "bytes", "The same with what stands in their networks", [](const R& v) { return v.queue; }},
   MetricOf<R>{kG, "receivers_projected_queue_bytes", "bytes", "What will wait when the newest budgets begin to govern", [](const R& v) { return v.projected; }},
+  MetricOf<R>{kC, "receivers_lowered_budgets", "events", "Budgets lowered within a slot, since a receiver had turned slow", [](const R& v) { return plain(v.counts.lowered); }},
+  MetricOf<R>{kC, "receivers_late_records", "events", "Slots of a receiver that a worker told of when the next one had ended", [](const R& v) { return plain(v.counts.late); }},
+  MetricOf<R>{kC, "receivers_refused_records", "events", "Slots of receivers beyond limits.max_groups, for which no budget is made", [](const R& v) { return plain(v.counts.no_room); }},
 };
 // clang-format on
 
@@ -54,7 +57,7 @@ void add(ReceiverSum& sum, const SlotWhy& w) {
 std::vector<ReceiverSum> receiver_sums(const DaemonView& v) {
   std::vector<ReceiverSum> sums;
   for (const SpanSlots& s : v.slots) {
-    ReceiverSum& sum = sums.emplace_back(ReceiverSum{s.span});
+    ReceiverSum& sum = sums.emplace_back(ReceiverSum{s.span, s.counts});
     std::vector<GroupKey> seen;
     const int64_t oldest = s.now - kActiveNs / s.slot.ns;
     for (auto row = s.rows.rbegin(); row != s.rows.rend() && row->slot.why.slot > oldest; ++row) {

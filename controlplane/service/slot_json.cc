@@ -56,6 +56,7 @@ Json slot_json(const std::string& span, Duration slot, const SlotRow& row) {
           {"queue_bytes", whole(w.queue)},
           {"projected_queue_bytes", whole(w.projected)},
           {"wanted_bps", bps(w.wanted)},
+          {"tightened_bps", bps(w.tightened)},
           {"budget_bps", row.slot.budget.rate.bps},
           {"budget_validity_ns", row.slot.budget.validity.ns},
           {"budget_seq", row.slot.budget.seq}};

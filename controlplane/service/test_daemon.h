@@ -64,7 +64,7 @@ inline std::shared_ptr<DaemonView> test_view(uint32_t flows = 4) {
   row.slot.why.sample = {SampleKind::kSaturated, 60, 60, true};
   row.slot.why.granted = 58;
   row.slot.budget = {Rate{58'000'000'000}, Duration::millis(4), 17};
-  v->slots.push_back({"north", Duration::micros(200), 5010, {row}});
+  v->slots.push_back({"north", Duration::micros(200), 5010, {row}, {.late = 1, .no_room = 2, .lowered = 3}});
   PortView lan;
   lan.name = "lan0";
   lan.span = "north";

@@ -1,5 +1,6 @@
 #pragma once
-// Queue of objects linked through a member of their own: no memory, an object stands in at most one.
+// Queue (and, for who goes on, stack) of objects linked through a member of their own: no memory, an object
+// stands in at most one.
 
 namespace matchrdma {
 
@@ -17,6 +18,11 @@ class IntrusiveFifo {
       head_ = &t;
     }
     tail_ = &t;
+  }
+  void push_front(T& t) {
+    t.*Next = head_;
+    head_ = &t;
+    if (tail_ == nullptr) tail_ = &t;
   }
   /// Not on an empty queue.
   T& pop() {

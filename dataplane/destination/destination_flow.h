@@ -113,6 +113,7 @@ struct DestinationFlow {
   bool queued = false;
   DestinationFlow* next_in_group = nullptr;
   int64_t deficit = 0;
+  bool in_turn = false;
 
   bool tracking() const { return state == DestState::kTracking || state == DestState::kActive; }
   /// Index of the held packet that covers `s`; ring.end() if none.

@@ -1,6 +1,7 @@
 #include "dataplane/destination/egress.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "dataplane/wire/frame_builder.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr int64_t kQuantum = 9216;
 constexpr int64_t kAsksPerSlot = 8;
+constexpr int64_t kAsksPerShortSlot = 32;  // several for every look, also where the receiver has turned slow
 
 bool eligible(const DestinationFlow& f, const RoleCtx& ctx) {
   return f.state == DestState::kActive && f.deliver_index < f.ring.end() && f.rnr_until <= ctx.now;
@@ -34,7 +36,9 @@ void ask_where_due(DestinationFlow& f, Held& h, const RoleCtx& ctx) {
   }
   const bool last_queued = f.deliver_index + 1 == f.ring.end() && h.has(Held::kEnds);
   // And within a slot several times, or the slots of a slow receiver would not show what it takes.
-  const bool slot_wants = ctx.tuning->slot.ns > 0 && f.asked_at + ctx.tuning->slot / kAsksPerSlot <= ctx.now;
+  const Duration slot = ctx.tuning->slot;
+  const int64_t asks = ctx.rtt < slot ? kAsksPerShortSlot : kAsksPerSlot;
+  const bool slot_wants = slot.ns > 0 && f.asked_at + slot / asks <= ctx.now;
   if (++f.since_ack_req < ctx.tuning->dest_ack_every && !last_queued && !slot_wants) return;
   set_ack_req(h.packet, ctx);
   h.flags |= Held::kAckReq;
@@ -113,7 +117,7 @@ void Egress::serve(EgressGroup& g, const RoleCtx& ctx) {
     DestinationFlow& f = g.flows.pop();
     f.queued = false;
     ctx.touched->push_back(f.index);
-    f.deficit = std::min(f.deficit + kQuantum, 4 * kQuantum);
+    if (!std::exchange(f.in_turn, false)) f.deficit = std::min(f.deficit + kQuantum, 4 * kQuantum);
     while (eligible(f, ctx) && f.deficit > 0 && g.open() && ctx.out->has_room()) {
       const uint32_t bytes = deliver_one(f, ctx);
       g.charge(bytes);
@@ -121,7 +125,12 @@ void Egress::serve(EgressGroup& g, const RoleCtx& ctx) {
     }
     if (eligible(f, ctx)) {
       f.queued = true;
-      g.flows.push(f);
+      f.in_turn = f.deficit > 0;  // the receiver's rate stopped it in the middle of its turn
+      if (f.in_turn) {
+        g.flows.push_front(f);
+      } else {
+        g.flows.push(f);
+      }
     } else {
       f.deficit = 0;
     }
@@ -145,7 +154,7 @@ void Egress::run(const RoleCtx& ctx) {
 void Egress::remove(DestinationFlow& f) {
   if (!f.queued) return;
   f.group->flows.remove(f);
-  f.queued = false;
+  f.queued = f.in_turn = false;
 }
 
 }  // namespace matchrdma

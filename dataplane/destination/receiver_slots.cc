@@ -15,9 +15,23 @@ void ReceiverSlots::passed(EgressGroup& g, uint32_t bytes, Instant now) {
   g.meter.passed(bytes);
 }
 
-void ReceiverSlots::run(Instant now) {
+void ReceiverSlots::run(Instant now, Duration rtt) {
   closed_.clear();
-  if (metered_.empty() || now < end_) return;
+  looked_.clear();
+  if (metered_.empty()) return;
+  if (now >= end_) {
+    close();
+    // Who is late has the next records cover more than one slot.
+    end_ = end_after(now);
+  } else if (look_at_ <= now) {
+    look(now);
+  }
+  const Duration part = slot_ / kLooks;
+  look_at_ = rtt < slot_ ? end_ - part * ((end_ - now).ns / part.ns) : Instant::never();
+  if (look_at_ <= now) look_at_ = look_at_ + part;
+}
+
+void ReceiverSlots::close() {
   const int64_t slot = end_.ns / slot_.ns - 1;
   std::erase_if(metered_, [&](EgressGroup* g) {
     GroupSlot& s = closed_.emplace_back(
@@ -25,8 +39,15 @@ void ReceiverSlots::run(Instant now) {
     g->metered = s.more = !s.record.empty() || g->unacked_bytes > 0;
     return !g->metered;
   });
-  // Who is late has the next records cover more than one slot.
-  end_ = end_after(now);
+}
+
+void ReceiverSlots::look(Instant now) {
+  const int64_t slot = end_.ns / slot_.ns - 1;
+  for (EgressGroup* g : metered_) {
+    const bool strained = g->meter.strained();
+    const SlotRecord seen = g->meter.look(g->queued_bytes, g->unacked_bytes, now);
+    if (strained) looked_.push_back({g->key, slot, true, seen});
+  }
 }
 
 }  // namespace matchrdma

@@ -8,7 +8,8 @@
 namespace matchrdma {
 
 /// Duty: per slot one record of every receiver that something came for, waits or was acknowledged. Slots are
-/// multiples of their length since time 0. Without a length nothing is recorded.
+/// multiples of their length since time 0. Without a length nothing is recorded. On a short span, where a
+/// budget is back within the slot, those that are strained are looked at within it (ESTIMATOR 9).
 class ReceiverSlots {
  public:
   explicit ReceiverSlots(Duration slot) : slot_(slot) {}
@@ -21,19 +22,24 @@ class ReceiverSlots {
   /// Bytes that nobody acknowledges here, since they are none of our flows': they pass at once and count as
   /// taken.
   void passed(EgressGroup& g, uint32_t bytes, Instant now);
-  /// Ends the slot if `now` is behind it. closed(): its records, until the next call.
-  void run(Instant now);
+  /// Ends the slot if `now` is behind it, else looks if that is due. closed(), looked(): the records, until the
+  /// next call.
+  void run(Instant now, Duration rtt);
   std::span<const GroupSlot> closed() const { return closed_; }
-  Instant next_deadline() const { return metered_.empty() ? Instant::never() : end_; }
+  std::span<const GroupSlot> looked() const { return looked_; }
+  Instant next_deadline() const { return metered_.empty() ? Instant::never() : earlier(look_at_, end_); }
 
  private:
+  static constexpr int64_t kLooks = 4;  ///< the last of them is the end of the slot
+  void close();
+  void look(Instant now);
   void begin(EgressGroup& g, Instant now);
   Instant end_after(Instant now) const { return Instant{(now.ns / slot_.ns + 1) * slot_.ns}; }
 
   Duration slot_;
-  Instant end_;
+  Instant end_, look_at_ = Instant::never();
   std::vector<EgressGroup*> metered_;
-  std::vector<GroupSlot> closed_;
+  std::vector<GroupSlot> closed_, looked_;
 };
 
 }  // namespace matchrdma

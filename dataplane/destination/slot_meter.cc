@@ -79,7 +79,7 @@ void SlotMeter::held_back(bool on, Instant now) {
 }
 
 void SlotMeter::begin(Instant now) {
-  begin_ = at_ = now;
+  begin_ = at_ = looked_at_ = now;
   last_acked_ = 0;
 }
 
@@ -90,8 +90,20 @@ SlotRecord SlotMeter::close(uint64_t own_queue, uint64_t unacked, Instant end) {
   record_.covered_ns = static_cast<uint64_t>(std::max<int64_t>(1, (end - begin_).ns));
   last_acked_ = record_.acked_bytes;
   last_covered_ns_ = static_cast<int64_t>(record_.covered_ns);
-  begin_ = end;
+  begin_ = looked_at_ = end;
+  looked_ = {};
   return std::exchange(record_, {});
+}
+
+SlotRecord SlotMeter::look(uint64_t own_queue, uint64_t unacked, Instant now) {
+  pass(now);
+  SlotRecord r = record_.since(looked_);
+  r.backlog_bytes = own_queue;
+  r.unacked_bytes = unacked;
+  r.covered_ns = static_cast<uint64_t>(std::max<int64_t>(1, (now - looked_at_).ns));
+  looked_ = record_;
+  looked_at_ = now;
+  return r;
 }
 
 uint64_t SlotMeter::network_queue() const {

@@ -41,6 +41,10 @@ class SlotMeter {
   /// The slot ends; the next one begins. own_queue: bytes that wait here; unacked: sent,
   /// and not acknowledged.
   SlotRecord close(uint64_t own_queue, uint64_t unacked, Instant end);
+  /// The slot goes on: what was seen since the last look, or since it began.
+  SlotRecord look(uint64_t own_queue, uint64_t unacked, Instant now);
+  /// Something since the last look says that more was sent than the receiver takes: it marked, or is late.
+  bool strained() const { return late_ || record_.cnp_count > looked_.cnp_count; }
   /// Counting begins at `now` after a time in which nothing was.
   void begin(Instant now);
   /// What the estimator holds for the least delay; the meter goes on from there.
@@ -55,8 +59,8 @@ class SlotMeter {
   void pass(Instant now);
 
   uint64_t busy_bytes_;
-  SlotRecord record_;
-  Instant begin_, at_;
+  SlotRecord record_, looked_;
+  Instant begin_, at_, looked_at_;
   bool late_ = false, held_back_ = false;
   Instant acked_at_;  ///< the ACK before, or what began after it
   int64_t busy_since_ack_ns_ = 0;

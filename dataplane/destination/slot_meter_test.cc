@@ -76,6 +76,32 @@ TEST_F(SlotMeterTest, LateAcksOfFewBytesDoNot) {
   EXPECT_EQ(m.close(0, 0, at(400)).busy_ns, 0u);
 }
 
+TEST_F(SlotMeterTest, ALookIsOfWhatCameSinceTheLast) {
+  first_slot(100'000);
+  m.acked(10'000, 2, false, at(230));
+  m.delay(us(12), at(230));
+  const SlotRecord first = m.look(5, 6, at(250));
+  EXPECT_EQ(first.acked_bytes, 10'000u);
+  EXPECT_EQ(first.covered_ns, 50'000u);
+  EXPECT_EQ(first.backlog_bytes, 5u);
+  EXPECT_EQ(first.unacked_bytes, 6u);
+  EXPECT_FALSE(m.strained());
+  m.cnp();
+  m.acked(4'000, 1, false, at(290));
+  m.delay(us(170), at(290));
+  EXPECT_TRUE(m.strained());
+  const SlotRecord second = m.look(0, 0, at(300));
+  EXPECT_EQ(second.acked_bytes, 4'000u);
+  EXPECT_EQ(second.cnp_count, 1u);
+  EXPECT_EQ(second.ack_delay.count, 1u);
+  EXPECT_EQ(second.ack_delay.sum_ns, 170'000u);
+  const SlotRecord slot = m.close(0, 0, at(400));
+  EXPECT_EQ(slot.acked_bytes, 14'000u);
+  EXPECT_EQ(slot.ack_delay.count, 2u);
+  m.acked(3'000, 1, false, at(420));
+  EXPECT_EQ(m.look(0, 0, at(450)).acked_bytes, 3'000u);
+}
+
 TEST_F(SlotMeterTest, NothingOwedIsNotBusy) {
   first_slot(100'000);
   m.acked(100'000, 25, false, at(300));

@@ -22,6 +22,8 @@ class FlowPolicy {
   /// learned.
   virtual Completion completion(const FlowKey& key, uint8_t dscp,
                                 std::optional<Completion> registered) const = 0;
+  /// Share of its receiver's budget, beside other flows that have something to send: 1 or more.
+  virtual uint32_t weight(const FlowKey& key, uint8_t dscp) const = 0;
   struct Budget {
     Rate rate;
     uint64_t burst_bytes = 0;

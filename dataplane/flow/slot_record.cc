@@ -51,6 +51,23 @@ void SlotRecord::merge(const SlotRecord& o) {
   covered_ns = std::max(covered_ns, o.covered_ns);
 }
 
+SlotRecord SlotRecord::since(const SlotRecord& before) const {
+  SlotRecord r = *this;
+  r.arrived_bytes -= before.arrived_bytes;
+  r.acked_bytes -= before.acked_bytes;
+  r.egress_bytes -= before.egress_bytes;
+  r.packets -= before.packets;
+  r.cnp_count -= before.cnp_count;
+  r.ack_delay.count -= before.ack_delay.count;
+  r.ack_delay.sum_ns -= before.ack_delay.sum_ns;
+  r.acked_ns -= before.acked_ns;
+  r.busy_ns -= before.busy_ns;
+  r.busy_acked_bytes -= before.busy_acked_bytes;
+  r.held_ns -= before.held_ns;
+  r.held_bytes -= before.held_bytes;
+  return r;
+}
+
 SlotRecord SlotRecord::per(Duration slot) const {
   SlotRecord r = *this;
   const auto slot_ns = static_cast<uint64_t>(std::max<int64_t>(1, slot.ns));

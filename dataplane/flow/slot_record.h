@@ -48,6 +48,8 @@ struct SlotRecord {
   /// Adds what another worker saw in the same slot. Associative and commutative. Workers are busy at the same
   /// time (it is one receiver that is slow), so bytes add up and time does not.
   void merge(const SlotRecord& o);
+  /// What came after `before`, a copy of this record made earlier in the same slot.
+  SlotRecord since(const SlotRecord& before) const;
   /// The same as if it were of `slot` only, where it covers more: sums become shares.
   SlotRecord per(Duration slot) const;
   /// Nothing came, left or waits.
@@ -55,7 +57,8 @@ struct SlotRecord {
   bool operator==(const SlotRecord&) const = default;
 };
 
-/// The record of one receiver. Slots are numbered from time 0, so that all who share a clock number them alike.
+/// The record of one receiver, of a slot that has ended or of a part of the one that has not. Slots are
+/// numbered from time 0, so that all who share a clock number them alike.
 struct GroupSlot {
   GroupKey group;
   int64_t slot = 0;

@@ -51,6 +51,7 @@ struct Shard::Impl {
     Completion completion(const FlowKey&, uint8_t, std::optional<Completion> registered) const override {
       return registered.value_or(tuning.learned);
     }
+    uint32_t weight(const FlowKey&, uint8_t) const override { return 1; }
     Budget budget(const GroupKey&) const override { return {tuning.budget, tuning.budget_burst_bytes}; }
     const Tuning& tuning;
   };

@@ -15,6 +15,7 @@ void Shard::Impl::ask_policy(FlowIndex i, const RoleCtx& ctx) {
   FlowRecord& r = records[i];
   SourceFlow& f = *r.source;
   if (r.by == LearnedBy::kJournal) return;
+  f.weight = ctx.policy->weight(f.key, r.dscp);
   const Completion asked_for = ctx.policy->completion(f.key, r.dscp, r.registered);
   if (asked_for == f.completion && f.state != FlowState::kTransparent) return;
   if (asked_for == Completion::kTransparent) {

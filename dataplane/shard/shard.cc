@@ -94,7 +94,7 @@ void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> mes
     peer_lost = false;
   }
   const RoleCtx ctx = context(now, out);
-  egress.slots().run(now);  // before anything of the next slot
+  egress.slots().run(now, rtt);  // before anything of the next slot
   for (const Message& m : messages) on_message(m, ctx);
   for (RxItem& item : burst) on_packet(item, ctx);
   run_flow_timers(ctx);
@@ -257,6 +257,7 @@ std::vector<GroupView> Shard::groups(Instant now) const {
 }
 
 std::span<const GroupSlot> Shard::closed_slots() const { return impl_->egress.slots().closed(); }
+std::span<const GroupSlot> Shard::looked_slots() const { return impl_->egress.slots().looked(); }
 
 bool Shard::say_budget(const ToldBudget& told, Outbox& out) {
   if (!out.has_room()) return false;

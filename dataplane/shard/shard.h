@@ -123,6 +123,8 @@ class Shard {
   /// Records of the receivers' slots that ended with the last run_once(); until the next one. Empty without
   /// `tuning.slot`.
   std::span<const GroupSlot> closed_slots() const;
+  /// In a slot that goes on, on a span so short that it helps: what was seen of receivers that are strained.
+  std::span<const GroupSlot> looked_slots() const;
   /// What the estimator makes of them, for the peer. False: the outbox has no room for it.
   bool say_budget(const ToldBudget& told, Outbox& out);
 

@@ -1,6 +1,7 @@
 #include "dataplane/source/gate.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "dataplane/source/acknowledge.h"
 
@@ -16,15 +17,19 @@ Rate halved(Rate rate, Rate floor) { return Rate{std::max(std::min(floor.bps, ra
 
 void enqueue(BudgetGroup& g, SourceFlow& f) {
   const bool pass = !f.passing.empty() && f.passing.front().behind <= f.admit_index;
+  BudgetGroup::List* l = &g.bulk;
+  f.queued = SourceFlow::Queue::kBulk;
   if (f.resend_pending > 0 || pass) {
+    l = &g.urgent;
     f.queued = SourceFlow::Queue::kUrgent;
-    g.urgent.push(f);
   } else if (f.window[f.admit_index].has(Owned::kSmall)) {
+    l = &g.small;
     f.queued = SourceFlow::Queue::kSmall;
-    g.small.push(f);
+  }
+  if (f.in_turn) {
+    l->push_front(f);
   } else {
-    f.queued = SourceFlow::Queue::kBulk;
-    g.bulk.push(f);
+    l->push(f);
   }
 }
 
@@ -137,13 +142,17 @@ void Gate::serve(BudgetGroup& g, const RoleCtx& ctx) {
     SourceFlow& f = l->pop();
     f.queued = SourceFlow::Queue::kNone;
     ctx.touched->push_back(f.index);
-    f.deficit = std::min(f.deficit + kQuantum, 4 * kQuantum);
+    const int64_t quantum = kQuantum * f.weight;
+    if (!std::exchange(f.in_turn, false)) f.deficit = std::min(f.deficit + quantum, 4 * quantum);
     uint32_t bytes = 0;
     while ((bytes = next_gate_bytes(f)) != 0 && f.deficit >= bytes && g.bucket.open() && ctx.out->has_room()) {
       send_one(f, ctx);
       f.deficit -= bytes;
     }
     if (bytes != 0) {
+      // A small budget opens for a packet at a time: whose turn it is goes on, or all would send as many
+      // packets.
+      f.in_turn = f.deficit >= bytes;
       enqueue(g, f);
     } else {
       f.deficit = 0;
@@ -240,6 +249,7 @@ void Gate::remove(SourceFlow& f) {
     if (l->remove(f)) break;
   }
   f.queued = SourceFlow::Queue::kNone;
+  f.in_turn = false;
 }
 
 }  // namespace matchrdma

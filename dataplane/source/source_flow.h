@@ -200,6 +200,8 @@ struct SourceFlow {
   Queue queued = Queue::kNone;
   SourceFlow* gate_next = nullptr;
   int64_t deficit = 0;
+  uint32_t weight = 1;   ///< of its quantum
+  bool in_turn = false;  ///< the budget closed in the middle of its turn
 
   bool owns() const { return !window.empty(); }
   bool tracked() const {

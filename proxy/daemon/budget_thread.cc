@@ -24,10 +24,8 @@ BudgetThread::BudgetThread(std::vector<BudgetSpan> spans, uint32_t workers, uint
 BudgetThread::~BudgetThread() { stop(); }
 
 BudgetLane* BudgetThread::lane(size_t span, uint32_t worker) {
-  for (auto& s : spans_) {
-    if (s->number == span) return s->lanes[worker].get();
-  }
-  return nullptr;
+  const Span* s = find(span);
+  return s == nullptr ? nullptr : s->lanes[worker].get();
 }
 
 Result<void> BudgetThread::start() {
@@ -46,8 +44,10 @@ void BudgetThread::stop() {
   thread_.join();
 }
 
-void BudgetThread::told() {
-  if (!asleep_.load() || !asleep_.exchange(false)) return;
+void BudgetThread::told(bool urgent) {
+  const Sleep seen = sleep_.load();
+  if (seen == Sleep::kAwake || (seen == Sleep::kBetweenSlots && !urgent)) return;
+  if (sleep_.exchange(Sleep::kAwake) == Sleep::kAwake) return;
   const uint64_t one = 1;
   static_cast<void>(!write(event_.get(), &one, sizeof one));
 }
@@ -70,18 +70,19 @@ void BudgetThread::run() {
     const Instant until = next_wakeup();
     const bool waits =
         std::any_of(spans_.begin(), spans_.end(), [](const auto& s) { return s->maker.waiting(); });
-    // Between slots nobody need wake it.
-    if (!until.is_never() && !waits) {
-      sleep(until);
-      continue;
-    }
-    asleep_ = true;
-    const bool nothing = std::all_of(spans_.begin(), spans_.end(), [](const auto& s) {
-      return std::all_of(s->lanes.begin(), s->lanes.end(), [](const auto& l) { return l->closed.empty(); });
-    });
-    if (nothing) sleep(until);
-    asleep_ = false;
+    const Sleep how = !until.is_never() && !waits ? Sleep::kBetweenSlots : Sleep::kForRecords;
+    sleep_ = how;
+    if (nothing_came(how)) sleep(until);
+    sleep_ = Sleep::kAwake;
   }
+}
+
+bool BudgetThread::nothing_came(Sleep how) const {
+  return std::all_of(spans_.begin(), spans_.end(), [how](const auto& s) {
+    return std::all_of(s->lanes.begin(), s->lanes.end(), [how](const auto& l) {
+      return l->looked.empty() && (how == Sleep::kBetweenSlots || l->closed.empty());
+    });
+  });
 }
 
 void BudgetThread::sleep(Instant until) {
@@ -98,12 +99,13 @@ void BudgetThread::sleep(Instant until) {
 
 void BudgetThread::serve(Span& s, Instant now) {
   Duration rtt{};
-  GroupSlot closed;
+  GroupSlot seen;
   for (uint32_t w = 0; w < s.lanes.size(); ++w) {
     BudgetLane& l = *s.lanes[w];
-    while (l.closed.pop(closed)) s.maker.record(w, {&closed, 1});
-    const Duration seen{l.rtt_ns.load(std::memory_order_relaxed)};
-    if (seen.ns > 0) rtt = rtt.ns == 0 ? seen : std::min(rtt, seen);
+    while (l.closed.pop(seen)) s.maker.record(w, {&seen, 1});
+    while (l.looked.pop(seen)) s.maker.look(w, {&seen, 1});
+    const Duration of_worker{l.rtt_ns.load(std::memory_order_relaxed)};
+    if (of_worker.ns > 0) rtt = rtt.ns == 0 ? of_worker : std::min(rtt, of_worker);
   }
   std::vector<bool> woken(s.lanes.size());
   for (const WorkerBudget& b : s.maker.run(now - grace(s), rtt / 2)) {
@@ -116,14 +118,25 @@ void BudgetThread::serve(Span& s, Instant now) {
   s.shown = s.maker.closed();
   const std::lock_guard lock(history_mutex_);
   s.history.add(s.maker.why());
+  s.counts = s.maker.counts();
+}
+
+const BudgetThread::Span* BudgetThread::find(size_t span) const {
+  const auto s =
+      std::find_if(spans_.begin(), spans_.end(), [span](const auto& x) { return x->number == span; });
+  return s == spans_.end() ? nullptr : s->get();
 }
 
 service::SlotList BudgetThread::history(size_t span) const {
   const std::lock_guard lock(history_mutex_);
-  for (const auto& s : spans_) {
-    if (s->number == span) return s->history.newest();
-  }
-  return {};
+  const Span* s = find(span);
+  return s == nullptr ? service::SlotList{} : s->history.newest();
+}
+
+BudgetCounts BudgetThread::counts(size_t span) const {
+  const std::lock_guard lock(history_mutex_);
+  const Span* s = find(span);
+  return s == nullptr ? BudgetCounts{} : s->counts;
 }
 
 }  // namespace matchrdma::daemon

@@ -33,14 +33,15 @@ class BudgetThread {
 
   /// nullptr: budgets of that span are fixed. Both outlive the workers' loops.
   BudgetLane* lane(size_t span, uint32_t worker);
-  /// For the worker: it has put something into a lane.
-  void told();
+  /// For the worker: it has put something into a lane. Between slots nothing but what is urgent ends the sleep.
+  void told(bool urgent);
 
   Result<void> start();
   void stop();
 
   /// The newest slots of the span, and what was said about them; any thread.
   service::SlotList history(size_t span) const;
+  BudgetCounts counts(size_t span) const;
 
  private:
   struct Span {
@@ -52,9 +53,13 @@ class BudgetThread {
     std::vector<std::unique_ptr<BudgetLane>> lanes;  ///< by worker
     int64_t shown = -1;                              ///< newest slot in the history
     service::SlotHistory history;
+    BudgetCounts counts;
   };
+  enum class Sleep : uint8_t { kAwake, kBetweenSlots, kForRecords };
   void run();
+  bool nothing_came(Sleep how) const;
   void serve(Span& s, Instant now);
+  const Span* find(size_t span) const;
   /// A worker that is busy hands its records over a little after the end of the slot.
   static Duration grace(const Span& s) { return s.slot / 8; }
   Instant next_wakeup() const;
@@ -64,7 +69,8 @@ class BudgetThread {
   std::function<Instant()> now_;
   std::function<void(uint32_t)> wake_;
   service::FileDescriptor event_;
-  std::atomic<bool> stop_{false}, asleep_{false};
+  std::atomic<bool> stop_{false};
+  std::atomic<Sleep> sleep_{Sleep::kAwake};
   mutable std::mutex history_mutex_;  ///< between this thread and who looks
   std::thread thread_;
 };

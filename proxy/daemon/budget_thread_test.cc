@@ -89,7 +89,7 @@ TEST_F(BudgetThreadTest, ARecordBecomesBudgetsOfAllWorkers) {
   for (int round = 0; round < 3; ++round) {
     BudgetLane& lane = *t.lane(3, 0);
     ASSERT_TRUE(lane.closed.push(slot_at(now(), kSlot)));
-    t.told();
+    t.told(false);
     ToldBudget first, second;
     ASSERT_TRUE(await([&] { return lane.budgets.pop(first); }));
     ASSERT_TRUE(await([&] { return t.lane(3, 1)->budgets.pop(second); }));
@@ -102,6 +102,37 @@ TEST_F(BudgetThreadTest, ARecordBecomesBudgetsOfAllWorkers) {
   EXPECT_GT(woken, 0);
   EXPECT_FALSE(t.history(3).empty());
   EXPECT_TRUE(t.history(0).empty());
+  t.stop();
+}
+
+// Between slots (here of a minute) it sleeps, but not when a receiver is strained.
+TEST(BudgetThread, AStrainedReceiverEndsTheSleep) {
+  constexpr Duration kMinute = Duration::seconds(60);
+  std::atomic<int64_t> clock{600'000'000'000};
+  BudgetThread t(
+      {{0, {kMinute, Rate{1'000'000'000}, Scheme::kEarned, 0}}}, 1, 16,
+      [&clock] { return Instant{clock.load()}; }, [](uint32_t) {});
+  BudgetLane& lane = *t.lane(0, 0);
+  lane.rtt_ns = 10'000;
+  ASSERT_TRUE(t.start().ok());
+  GroupSlot slot = slot_at(Instant{clock.load()}, kMinute);
+  slot.record.ack_delay.add(Duration::micros(10), Instant{clock.load()});
+  ASSERT_TRUE(lane.closed.push(slot));
+  clock += kMinute.ns / 8;  // of grace
+  t.told(false);
+  ToldBudget before, lower;
+  ASSERT_TRUE(await([&] { return lane.budgets.pop(before); }));
+  GroupSlot look{GroupKey{}, slot.slot + 1, true, {}};
+  SlotRecord& r = look.record;
+  r.acked_bytes = r.busy_acked_bytes = 1000;
+  r.acked_ns = r.busy_ns = r.covered_ns = static_cast<uint64_t>(kMinute.ns / 4);
+  r.unacked_bytes = 1'000'000;
+  r.ack_delay.add(Duration::millis(5), Instant{clock.load()});
+  ASSERT_TRUE(lane.looked.push(look));
+  t.told(true);
+  ASSERT_TRUE(await([&] { return lane.budgets.pop(lower); }));
+  EXPECT_LT(lower.budget.rate.bps, before.budget.rate.bps);
+  EXPECT_GT(lower.budget.seq, before.budget.seq);
   t.stop();
 }
 

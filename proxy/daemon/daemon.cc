@@ -125,7 +125,7 @@ SpanEndHooks Daemon::hooks_of(size_t span, uint16_t worker) {
     w.mailbox().post(
         [&w, span, d = std::vector<uint8_t>(b.begin(), b.end())] { w.end(span).from_other_worker(d); });
   };
-  h.slots_closed = [this] { budgets_->told(); };
+  h.slots_seen = [this](bool urgent) { budgets_->told(urgent); };
   if (journal_ != nullptr) {
     const uint32_t section = journal_->section(static_cast<uint32_t>(span), worker);
     h.journal = [j = journal_.get(), section](const JournalRecord& r) { j->write(section, r); };

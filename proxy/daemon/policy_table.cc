@@ -17,12 +17,22 @@ PolicyTable::PolicyTable(std::shared_ptr<const Config> config, size_t span, std:
 
 Completion PolicyTable::completion(const FlowKey& key, uint8_t dscp,
                                    std::optional<Completion> registered) const {
-  FlowTraits traits{key, dscp};
-  traits.key.port_pair = static_cast<uint16_t>(span_);
+  const FlowTraits traits = traits_of(key, dscp);
   const ClassConfig* c = class_of(*config_, traits);
   if (c != nullptr && silenced_.contains(c->name)) return Completion::kTransparent;
   // A registration names its policy itself.
   return registered ? *registered : completion_of(*config_, traits, false);
+}
+
+uint32_t PolicyTable::weight(const FlowKey& key, uint8_t dscp) const {
+  const ClassConfig* c = class_of(*config_, traits_of(key, dscp));
+  return c == nullptr ? 1 : c->weight;
+}
+
+FlowTraits PolicyTable::traits_of(const FlowKey& key, uint8_t dscp) const {
+  FlowTraits traits{key, dscp};
+  traits.key.port_pair = static_cast<uint16_t>(span_);
+  return traits;
 }
 
 FlowPolicy::Budget PolicyTable::budget(const GroupKey& receiver) const {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "config/config.h"
+#include "config/match.h"
 #include "dataplane/flow/policy.h"
 
 namespace matchrdma::daemon {
@@ -19,9 +20,12 @@ class PolicyTable final : public FlowPolicy {
 
   bool learns() const override { return learns_; }
   Completion completion(const FlowKey& key, uint8_t dscp, std::optional<Completion> registered) const override;
+  uint32_t weight(const FlowKey& key, uint8_t dscp) const override;
   Budget budget(const GroupKey& receiver) const override;
 
  private:
+  FlowTraits traits_of(const FlowKey& key, uint8_t dscp) const;
+
   std::shared_ptr<const Config> config_;
   size_t span_;
   std::set<std::string> silenced_;

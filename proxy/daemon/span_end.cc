@@ -104,7 +104,13 @@ void SpanEnd::exchange_budgets() {
     for (const GroupSlot& s : closed) {
       if (!lane.closed.push(s)) break;
     }
-    hooks_.slots_closed();
+    hooks_.slots_seen(false);
+  }
+  if (const std::span<const GroupSlot> looked = shard_.looked_slots(); !looked.empty()) {
+    for (const GroupSlot& s : looked) {
+      if (!lane.looked.push(s)) break;
+    }
+    hooks_.slots_seen(true);
   }
   ToldBudget told;
   while (lane.budgets.pop(told) && shard_.say_budget(told, out_)) {

@@ -28,8 +28,8 @@ struct SpanEndHooks {
   std::function<void(Bytes)> hello;
   /// A datagram for this worker of the same span.
   std::function<void(uint16_t, Bytes)> other_worker;
-  /// Records are in the budgets' lane.
-  std::function<void()> slots_closed;
+  /// Records are in the budgets' lane; urgent: of a slot that goes on.
+  std::function<void(bool urgent)> slots_seen;
   /// Must be kept before anything that came with it leaves (H13); may be empty.
   std::function<void(const JournalRecord&)> journal;
 };

@@ -191,7 +191,8 @@ void Daemon::publish() {
   for (size_t s = 0; s < span_names_.size(); ++s) {
     const EstimatorConfig& e = config_->spans[s].estimator;
     if (e.scheme != BudgetScheme::kFixed)
-      v->slots.push_back({span_names_[s], e.slot, now().ns / e.slot.ns, budgets_->history(s)});
+      v->slots.push_back(
+          {span_names_[s], e.slot, now().ns / e.slot.ns, budgets_->history(s), budgets_->counts(s)});
   }
   v->conditions = conditions(*v);
   v->flows = flows_;

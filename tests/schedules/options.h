@@ -39,8 +39,10 @@ struct Options {
   std::optional<EstimatorSettings> estimator;  ///< makes budgets at both proxies; `tuning.slot` is its slot
   /// What proxy B's receivers take changes between `tuning.egress` and this, every half of `wave`.
   Rate low_egress{};
-  Duration wave{};                    ///< 0: it does not change
-  double budget_loss = 0;             ///< of BUDGETs, besides what the control span loses
+  Duration wave{};           ///< 0: it does not change
+  bool wave_behind = false;  ///< it is their network that changes, and proxy B sees it only in their ACKs
+  bool looks = true;         ///< the estimator is told what is seen within a slot
+  double budget_loss = 0;    ///< of BUDGETs, besides what the control span loses
   model::SpanCut no_budgets{{}, {}};  ///< none gets through
   /// Proxy B dies and is back with an empty memory after `restart_for`. It is nobody's source in such a
   /// schedule, so nothing may be lost.

@@ -20,10 +20,7 @@ model::Span<Carried> make_long(const model::SpanConfig& c, uint64_t seed, model:
   // never.
   s.set_corrupt([&arena](Carried& x, Prng& r) {
     if (x.packet) {
-      // What no ICRC covers (MACs, VLAN tags) the link's own checksum finds, and drops (seed 74548).
-      const ParseResult parsed = parse_frame(x.packet->bytes());
-      model::corrupt_packet(x.packet, r, arena,
-                            parsed.kind == ParseKind::kRoce ? parsed.frame.l3_offset() : 14);
+      model::corrupt_packet(x.packet, r, arena, model::fragile_from(x.packet->bytes()));
     } else {
       x.message = ProbeAck{Instant::never(), {}, {}};
     }
@@ -259,6 +256,7 @@ void World::run_proxy(Proxy& p, bool is_a) {
 void World::make_budgets(Proxy& p) {
   if (p.budgets) {
     p.budgets->record(0, p.shard.closed_slots());
+    if (o_.looks) p.budgets->look(0, p.shard.looked_slots());
     for (const WorkerBudget& b : p.budgets->run(proxy_now(), p.shard.rtt() / 2))
       p.shard.say_budget(b.told, p.out);
   }
@@ -278,6 +276,10 @@ void World::change_egress() {
   if (egress_changes_at_ > now_) return;
   egress_changes_at_ = now_ + o_.wave / 2;
   egress_low_ = !egress_low_;
+  if (o_.wave_behind) {
+    b_down_.config().rate = egress_low_ ? o_.low_egress : o_.tuning.egress;
+    return;
+  }
   Tuning t = o_.tuning;
   if (egress_low_) t.egress = o_.low_egress;
   pb_.shard.set_tuning(o_.timing, t, proxy_now(), pb_.out);

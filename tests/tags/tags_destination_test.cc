@@ -234,6 +234,31 @@ TEST(Tags, H12_FaultStandsAtTheOldestOutstandingPsn) {
   EXPECT_TRUE(psns(rig.a.wan).empty());
 }
 
+// Bytes, not packets, also where the receiver's rate lets a packet through at a time.
+TEST(Tags, E10_FlowsShareTheirReceiversRateByBytes) {
+  static constexpr uint8_t kLarge[1024] = {};
+  RigOptions o;
+  o.config.tuning.egress = Rate{100'000'000};
+  o.config.tuning.egress_burst_bytes = 1;
+  PairRig rig(o);
+  const Ends large, small{Qpn{0x13}, Qpn{0x24}, 20'000, 30'000};
+  rig.connect(large);
+  rig.connect(small);
+  for (uint32_t i = 0; i < 600; ++i) {
+    RoceSpec r = write_only(large.start_a + i);
+    r.payload = kLarge;
+    if (i < 100) rig.from_a(r, large);
+    rig.from_a(write_only(small.start_a + i), small);
+  }
+  rig.carry_ab();
+  rig.b.lan.clear();
+  for (int i = 0; i < 60; ++i) rig.wait(Duration::micros(100));
+  uint64_t of_large = 0, of_small = 0;
+  for (const Left& l : rig.b.lan) (l.frame().dest_qp() == large.b ? of_large : of_small) += l.packet->size;
+  EXPECT_GT(of_large + of_small, 60'000u);
+  EXPECT_NEAR(static_cast<double>(of_large) / static_cast<double>(of_large + of_small), 0.5, 0.1);
+}
+
 TEST(Tags, H19_AsksForAnAckEveryN) {
   RigOptions o;
   o.config.tuning.dest_ack_every = 4;

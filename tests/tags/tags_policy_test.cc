@@ -1,6 +1,8 @@
 // What an operator decides: traffic classes (C7), drain (PROTOCOL 8).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/tags/pair_rig.h"
 
 namespace matchrdma::tags {
@@ -13,6 +15,7 @@ struct ByDscp : FlowPolicy {
   Completion completion(const FlowKey&, uint8_t d, std::optional<Completion>) const override {
     return d == dscp ? Completion::kEarly : Completion::kTransparent;
   }
+  uint32_t weight(const FlowKey&, uint8_t) const override { return 1; }
   Budget budget(const GroupKey&) const override { return {Rate{1'000'000'000}, 1 << 20}; }
   uint8_t dscp;
 };
@@ -51,9 +54,43 @@ struct ByClass : FlowPolicy {
   Completion completion(const FlowKey&, uint8_t, std::optional<Completion> registered) const override {
     return registered.value_or(named);
   }
+  uint32_t weight(const FlowKey&, uint8_t) const override { return 1; }
   Budget budget(const GroupKey&) const override { return {Rate{1'000'000'000}, 1 << 20}; }
   Completion named;
 };
+
+/// All early; DSCP 26 weighs three.
+struct Weighted : FlowPolicy {
+  bool learns() const override { return true; }
+  Completion completion(const FlowKey&, uint8_t, std::optional<Completion>) const override {
+    return Completion::kEarly;
+  }
+  uint32_t weight(const FlowKey&, uint8_t dscp) const override { return dscp == 26 ? 3 : 1; }
+  Budget budget(const GroupKey&) const override { return {Rate{100'000'000}, 1}; }
+};
+
+// ESTIMATOR 10, also where the budget opens for a packet at a time.
+TEST(Tags, E10_FlowsShareTheirReceiversBudgetByWeight) {
+  const Weighted policy;
+  RigOptions o;
+  o.config.policy = &policy;
+  PairRig rig(o);
+  const Ends heavy, light{Qpn{0x13}, Qpn{0x24}, 20'000, 30'000};
+  rig.connect(heavy);
+  rig.connect(light);
+  constexpr uint32_t kEach = 1000, kSeen = 800;
+  for (uint32_t i = 0; i < kEach; ++i) {
+    rig.from_a(write_only(heavy.start_a + i), heavy, 26 << 2 | 2);
+    rig.from_a(write_only(light.start_a + i), light);
+  }
+  rig.a.wan.clear();
+  for (int i = 0; i < 200 && psns(rig.a.wan).size() < kSeen; ++i) rig.wait(Duration::micros(100));
+  const Psns sent = psns(rig.a.wan);
+  ASSERT_GE(sent.size(), kSeen);
+  const auto of_heavy =
+      std::count_if(sent.begin(), sent.begin() + kSeen, [&](uint32_t psn) { return psn < light.start_a; });
+  EXPECT_NEAR(static_cast<double>(of_heavy) / kSeen, 0.75, 0.05);
+}
 
 TEST(Tags, C7_RegistrationThatNamesNoCompletionTakesThatOfTheClass) {
   for (const Completion named : {Completion::kEarly, Completion::kTransparent}) {
