@@ -56,9 +56,10 @@ std::optional<EstimatorSettings> parse_estimator(const ReplayArguments& a) {
   if (!a.queue_target.empty())
     e.queue_target = or_stop(parse_bytes_between("--queue-target", a.queue_target,
                                                  EstimatorConfig::kLeastTarget, EstimatorConfig::kMostTarget));
-  if (a.estimator == "earned") return e;
-  e.scheme = Scheme::kPaper;
-  if (a.estimator == "paper") return e;
+  for (const Scheme s : {Scheme::kEarned, Scheme::kPaper}) {
+    e.scheme = s;
+    if (a.estimator == scheme_word(s)) return e;
+  }
   if (a.estimator != "fixed")
     stop("--estimator " + a.estimator + ": no such estimator; choose fixed, earned or paper", kUsage);
   for (const CLI::Option* o : a.of_estimator)

@@ -112,6 +112,28 @@ Json hosts_json(const ReplayResult& r) {
   return hosts;
 }
 
+Json estimator_json(const ReplayOptions& o) {
+  if (!o.estimator) return nullptr;
+  const EstimatorSettings& e = *o.estimator;
+  return {{"scheme", scheme_word(e.scheme)},
+          {"slot_ns", e.slot.ns},
+          {"line_rate_bps", e.line_rate.bps},
+          {"queue_target_bytes", static_cast<uint64_t>(Scale(e).q_target)}};
+}
+
+Json budgets_json(const ReplayResult& r) {
+  Json budgets = Json::array();
+  for (const BudgetSummary& b : r.budgets)
+    budgets.push_back({{"proxy", b.site == 0 ? "A" : "B"},
+                       {"receiver", ip_text(b.group.dst)},
+                       {"vlan", b.group.vlan_outer},
+                       {"inner_vlan", b.group.vlan_inner},
+                       {"made", b.made},
+                       {"lowest_bps", b.lowest.bps},
+                       {"highest_bps", b.highest.bps}});
+  return budgets;
+}
+
 }  // namespace
 
 Json replay_json(const ReplayOptions& o, const ReplayResult& r) {
@@ -141,6 +163,9 @@ Json replay_json(const ReplayOptions& o, const ReplayResult& r) {
           {"unanswered_requests", r.unanswered_requests},
           {"released_without_cause", r.released_without_cause},
           {"hosts", hosts_json(r)},
+          {"budget_bps", o.budget.bps},
+          {"estimator", estimator_json(o)},
+          {"budgets", budgets_json(r)},
           {"distance_km", o.distance_km},
           {"virtual_time_us", static_cast<double>(r.virtual_time.ns) / 1000},
           {"warnings", r.warnings},

@@ -49,8 +49,8 @@ void print_setting(std::ostream& out, const ReplayOptions& o, const ReplayResult
       << duration_text(o.one_way().ns) << " one way), span " << rate_text(o.rate) << ", budget "
       << rate_text(o.budget);
   if (o.estimator)
-    out << " at most\n  estimator " << (o.estimator->scheme == Scheme::kPaper ? "paper" : "earned")
-        << ", slots of " << to_text(o.estimator->slot) << ", line " << rate_text(o.estimator->line_rate);
+    out << " at most\n  estimator " << scheme_word(o.estimator->scheme) << ", slots of "
+        << to_text(o.estimator->slot) << ", line " << rate_text(o.estimator->line_rate);
   out << "\n  completion " << completion_text(o) << "\n";
 }
 

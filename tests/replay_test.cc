@@ -329,6 +329,11 @@ TEST(Estimator, SlotsOfAReplayAreWrittenAndRead) {
   std::ostringstream report;
   print_replay(report, o, r);
   EXPECT_NE(report.str().find("Budgets that the estimators made"), std::string::npos);
+  const Json j = replay_json(o, r);
+  EXPECT_EQ(j["estimator"]["scheme"], "earned");
+  EXPECT_EQ(j["estimator"]["queue_target_bytes"], 300'000);
+  ASSERT_FALSE(j["budgets"].empty());
+  EXPECT_GE(j["budgets"][0]["highest_bps"], j["budgets"][0]["lowest_bps"]);
   EXPECT_NE(report.str().find("estimator earned, slots of 200us"), std::string::npos);
   fs::remove(path);
 }

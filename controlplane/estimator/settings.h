@@ -13,6 +13,9 @@ enum class Scheme : uint8_t {
   kPaper,   ///< the paper's static weights and level factors, for comparison
 };
 
+/// As options and files call it.
+constexpr const char* scheme_word(Scheme s) { return s == Scheme::kPaper ? "paper" : "earned"; }
+
 struct EstimatorSettings {
   Duration slot = Duration::micros(200);
   Rate line_rate{100'000'000'000};  ///< of the egress port

@@ -45,6 +45,8 @@ void BudgetThread::stop() {
 }
 
 void BudgetThread::told(bool urgent) {
+  // What was put into the lane must be seen by who falls asleep now.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   const Sleep seen = sleep_.load();
   if (seen == Sleep::kAwake || (seen == Sleep::kBetweenSlots && !urgent)) return;
   if (sleep_.exchange(Sleep::kAwake) == Sleep::kAwake) return;
@@ -72,6 +74,7 @@ void BudgetThread::run() {
         std::any_of(spans_.begin(), spans_.end(), [](const auto& s) { return s->maker.waiting(); });
     const Sleep how = !until.is_never() && !waits ? Sleep::kBetweenSlots : Sleep::kForRecords;
     sleep_ = how;
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // told() has its counterpart
     if (nothing_came(how)) sleep(until);
     sleep_ = Sleep::kAwake;
   }
