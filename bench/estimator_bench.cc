@@ -14,6 +14,7 @@
 #include "bench/estimator/cost.h"
 #include "bench/estimator/picture.h"
 #include "proxy/json_output.h"
+#include "proxy/output_files.h"
 #include "proxy/table.h"
 
 namespace matchrdma::estimator_bench {
@@ -162,6 +163,10 @@ Result<void> draw(const std::string& path) {
 }
 
 int bench(const Options& o) {
+  if (auto r = check_writable({{"--json", o.json}, {"--svg", o.svg}}); !r) {
+    std::cerr << "estimator_bench: " << r.error() << '\n';
+    return 1;
+  }
   Report report;
   const auto kinds = o.quick ? std::vector{ContenderKind::kEarned} : kAll;
   for (size_t delay = 0; delay < kDelays.size(); ++delay) {

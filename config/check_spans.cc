@@ -80,6 +80,15 @@ void check_groups(const SpanConfig& s, const std::string& at, Notes& notes) {
     }
 }
 
+void check_estimator(const SpanConfig& s, const std::string& at, Notes& notes) {
+  const std::string line = at + ".estimator.line_rate";
+  if (s.estimator.scheme == BudgetScheme::kFixed || !notes.written(line) || !notes.good(line)) return;
+  if (s.line_rate() > s.egress.rate)
+    notes.warning(line, "is above egress.rate, " + to_text(s.egress.rate) +
+                            ", which is the most that a receiver is sent: the peer is told more than that at "
+                            "times, and it waits here; leave the key out");
+}
+
 void check_one(const SpanConfig& s, const std::string& at, Notes& notes) {
   const std::string lan_mtu = at + ".lan.mtu", wan_mtu = at + ".wan.mtu";
   if (s.wan.mtu < s.lan.mtu && notes.good(lan_mtu) && notes.good(wan_mtu))
@@ -92,6 +101,7 @@ void check_one(const SpanConfig& s, const std::string& at, Notes& notes) {
   check_mac(s.peer, at + ".peer.mac", notes);
   check_addresses(s, at, notes);
   check_keys(s.peer, at, notes);
+  check_estimator(s, at, notes);
   check_groups(s, at, notes);
 }
 

@@ -118,6 +118,15 @@ TEST(Checks, NetworkAndBroadcastAddresses) {
   EXPECT_EQ(said(text.replace(text.find("address: 192.0.2.2"), 18, "address: 10.0.0.255")), "");
 }
 
+TEST(Checks, LineRateAboveWhatAReceiverIsSent) {
+  const std::string egress = small() + "    egress: {rate: 40Gbps}\n";
+  EXPECT_NE(said(egress + "    estimator: {scheme: earned, line_rate: 100Gbps}\n")
+                .find("c.yaml:17:44: spans[0].estimator.line_rate: 100Gbps: is above egress.rate, 40Gbps"),
+            std::string::npos);
+  EXPECT_EQ(said(egress + "    estimator: {scheme: earned, line_rate: 40Gbps}\n"), "");
+  EXPECT_EQ(said(egress + "    estimator: {scheme: earned}\n"), "");
+}
+
 TEST(Checks, PeerMac) {
   const auto mac = [](const std::string& m) {
     return said(changed("address: 192.0.2.2", "address: 192.0.2.2\n      mac: " + m));

@@ -79,6 +79,9 @@ void check(ReplayArguments& a) {
   o.rate = or_stop(parse_rate("--rate", a.rate));
   o.budget = or_stop(parse_rate("--budget", a.budget));
   o.estimator = parse_estimator(a);
+  if (o.estimator && o.transparent)
+    stop("--estimator " + a.estimator + ": transparent proxies have no budgets; leave out one of the two",
+         kUsage);
   o.keep_slots = !a.slots.empty();
   o.completion = parse_completion(a.completion);
   o.loss = or_stop(parse_probability("--loss", a.loss));

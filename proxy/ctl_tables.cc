@@ -135,6 +135,7 @@ const std::vector<Column>& columns_of(const std::string& what) {
                                             Column{"VLAN", vlan_text, Align::kLeft},
                                             right("rate", "rate_bps", rate_text),
                                             text("by peer", "from_peer"),
+                                            text("expired", "expired"),
                                             bytes("backlog", "backlog_bytes"),
                                             bytes("admitted", "admitted_bytes"),
                                             plain("worker", "worker")};

@@ -52,15 +52,27 @@ Result<void> check_writable(const std::vector<OutputFile>& outputs) {
 }
 
 Result<void> write_file(const std::string& path, const std::function<void(std::ostream&)>& write) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  // Beside it, and then in its place: who has no room for the new one keeps the old one. A device or a link is
+  // written to as it is.
+  std::error_code none;
+  const auto kind = fs::symlink_status(path, none).type();
+  const bool replaces = kind == fs::file_type::regular || kind == fs::file_type::not_found;
+  const std::string at = replaces ? path + ".part" : path;
+  std::ofstream file(at, std::ios::binary | std::ios::trunc);
   if (!file)
     return Error{path + ": cannot be created: " + std::strerror(errno) +
                  "; check that its folder exists and may be written"};
   write(file);
-  if (file.flush()) return {};
+  bool good = !file.flush().fail();
+  if (good && replaces) {
+    file.close();
+    fs::rename(at, path, none);
+    good = !none;
+    if (none) errno = none.value();
+  }
+  if (good) return {};
   const Error e{path + ": write failed: " + std::strerror(errno) + "; check the free space of the disk"};
-  std::error_code ignored;
-  if (fs::is_regular_file(path, ignored)) fs::remove(path, ignored);  // half of it is worth nothing
+  if (replaces) fs::remove(at, none);
   return e;
 }
 

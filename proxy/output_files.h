@@ -21,7 +21,7 @@ Result<void> check_outputs(const std::string& input, const std::vector<OutputFil
 /// Fails for the first that cannot be written. Leaves no file behind.
 Result<void> check_writable(const std::vector<OutputFile>& outputs);
 
-/// Makes the file anew from what `write` puts into the stream. When that fails no half of a file is left.
+/// Makes the file anew from what `write` puts into the stream. When that fails the file is as it was before.
 Result<void> write_file(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace matchrdma

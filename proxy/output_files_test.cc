@@ -57,5 +57,20 @@ TEST_F(OutputFiles, WhatCannotBeWrittenIsSaidAtOnce) {
   EXPECT_EQ(fs::file_size(in), 7u);
 }
 
+TEST_F(OutputFiles, AFileIsReplacedWholeOrNotAtAll) {
+  ASSERT_TRUE(write_file(out, [](std::ostream& o) { o << "first"; }).ok());
+  const auto r = write_file(out, [](std::ostream& o) {
+    o << "half of the second";
+    o.setstate(std::ios::badbit);  // as a full disk would
+  });
+  EXPECT_FALSE(r.ok());
+  std::string text;
+  std::ifstream(out) >> text;
+  EXPECT_EQ(text, "first");
+  EXPECT_EQ(std::distance(fs::directory_iterator(fs::path(out).parent_path()), {}), 2) << "it and the input";
+  EXPECT_FALSE(write_file("/dev/full", [](std::ostream& o) { o << "x"; }).ok());
+  EXPECT_TRUE(fs::exists("/dev/full"));
+}
+
 }  // namespace
 }  // namespace matchrdma

@@ -176,7 +176,7 @@ void print_made(std::ostream& out, const ReplayResult& r) {
 
 void print_budgets(std::ostream& out, const ReplayResult& r) {
   if (r.budgets.empty()) return;
-  out << "\nBudgets that the estimators made\n";
+  out << "\nBudgets that the estimators made, before --budget bounds them\n";
   Table t({{"proxy"},
            {"receiver"},
            {"budgets", Align::kRight},

@@ -11,7 +11,9 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "config/words.h"
 #include "controlplane/service/slot_json.h"
@@ -23,6 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr size_t kMostBytes = size_t{2} << 30;
 constexpr double kExact = 9007199254740992;  // 2^53: whole numbers up to here are exact in every JSON reader
 constexpr const char* kRemedy =
     "; give a file of `matchrdma replay --slots` or `matchrdma ctl --json show slots`";
@@ -171,8 +174,18 @@ Result<std::vector<SlotSeries>> parse_slots(std::string_view text, const std::st
     ++rows;
     return false;
   };
-  const Json rest = Json::parse(text, take, false);
-  if (rest.is_discarded()) return Error{name + ": is not JSON, or cut off" + kRemedy};
+  Json rest;
+  // The parser reports by exceptions alone where it stopped.
+  try {
+    rest = Json::parse(text, take);
+  } catch (const Json::parse_error& e) {
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(e.byte, text.size()));
+    const auto line = 1 + std::count(text.begin(), end, '\n');
+    return Error{name + ":" + std::to_string(line) + ": is not JSON, or cut off, at byte " +
+                 std::to_string(e.byte) + kRemedy};
+  } catch (const Json::exception&) {
+    return Error{name + ": holds a number that no field can have" + kRemedy};
+  }
   if (!rest.is_object() || !rest.contains("slots") || !rest["slots"].is_array())
     return Error{name + ": holds no list \"slots\"" + kRemedy};
   if (!rest["slots"].empty()) return Error{name + ": a member of \"slots\" is not an object" + kRemedy};
@@ -194,7 +207,13 @@ Result<std::vector<SlotSeries>> read_slots(const std::string& path) {
     if (!file) return Error{name + ": cannot be opened: " + std::strerror(errno) + "; check name and rights"};
   }
   std::istream& in = path == "-" ? std::cin : file;
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text;
+  std::vector<char> piece(1 << 20);
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
+    text.append(piece.data(), static_cast<size_t>(in.gcount()));
+    if (text.size() > kMostBytes)
+      return Error{name + ": is larger than 2 GiB, which is no record of slots; record less, or cut it"};
+  }
   if (in.bad()) return Error{name + ": cannot be read: " + std::strerror(errno)};
   return parse_slots(text, name);
 }

@@ -71,7 +71,7 @@ TEST(SlotsFile, WhatIsNoSlotsFileIsSaidSo) {
   EXPECT_NE(complaint("").find("x.json: is empty"), std::string::npos);
   EXPECT_NE(complaint(" \n").find("is empty"), std::string::npos);
   for (const char* text : {"{", "{\"slots\":[{}", "nothing", "\xff\xfe", "{\"slots\":[]} {}"})
-    EXPECT_NE(complaint(text).find("x.json: is not JSON"), std::string::npos) << text;
+    EXPECT_NE(complaint(text).find(": is not JSON"), std::string::npos) << text;
   for (const char* text : {"[]", "1", "null", "{}", "{\"slots\":1}", "{\"slots\":{\"a\":{}}}", "{\"slots\":{}}",
                            "{\"rows\":[{}]}", "[{\"slots\":[]}]"})
     EXPECT_NE(complaint(text).find("holds no list \"slots\""), std::string::npos) << text << complaint(text);

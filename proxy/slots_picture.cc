@@ -230,7 +230,8 @@ class Panel {
     }
     p_.text(kLeft + kInner / 2, y_ + 38, "middle",
             std::string(unit.name) + " since slot " + std::to_string(area_.first) + " began; a slot is " +
-                to_text(s_.slot) + "; where there is no line the receiver was idle, or nobody knows",
+                to_text(s_.slot) +
+                "; where there is no line the receiver was idle for a second, or nobody knows",
             "fill=\"#222222\"");
   }
 

@@ -20,7 +20,10 @@ std::string fixed(const char* format, double v) {
   return text;
 }
 
-std::string rate(double gbps) { return fixed("%.2f Gb/s", gbps); }
+std::string rate(double gbps) {
+  if (gbps >= 1 || gbps <= 0) return fixed("%.2f Gb/s", gbps);
+  return gbps >= 1e-3 ? fixed("%.2f Mb/s", gbps * 1e3) : fixed("%.2f kb/s", gbps * 1e6);
+}
 std::string volume(double bytes) {
   if (bytes >= 1e6) return fixed("%.2f MB", bytes / 1e6);
   if (bytes >= 1e3) return fixed("%.1f kB", bytes / 1e3);

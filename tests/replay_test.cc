@@ -328,7 +328,8 @@ TEST(Estimator, SlotsOfAReplayAreWrittenAndRead) {
   EXPECT_EQ(read->size(), r.budgets.size());
   std::ostringstream report;
   print_replay(report, o, r);
-  EXPECT_NE(report.str().find("Budgets that the estimators made"), std::string::npos);
+  EXPECT_NE(report.str().find("Budgets that the estimators made, before --budget bounds them"),
+            std::string::npos);
   const Json j = replay_json(o, r);
   EXPECT_EQ(j["estimator"]["scheme"], "earned");
   EXPECT_EQ(j["estimator"]["queue_target_bytes"], 300'000);

@@ -91,6 +91,7 @@ struct BudgetView {
   GroupKey group;
   Rate rate;
   bool from_peer = false;  ///< set by a BUDGET of the peer; otherwise by the config
+  bool expired = false;    ///< no newer one came: the rate has come down, or will
   uint64_t backlog_bytes = 0;
   uint64_t admitted_bytes = 0;
 };

@@ -102,7 +102,7 @@ static_assert(sizeof(ChannelCounters) == 14 * sizeof(uint64_t));
 
 constexpr std::array kBudget{
   MetricOf<B>{kG, "budget_groups", "", "Receivers that have a budget", [](const B& v) { return plain(v.groups); }},
-  MetricOf<B>{kG, "budget_groups_driven_by_peer", "", "Part of them whose rate the peer has set", [](const B& v) { return plain(v.from_peer); }},
+  MetricOf<B>{kG, "budget_groups_driven_by_peer", "", "Part of them whose rate the peer has set, and that has not expired", [](const B& v) { return plain(v.from_peer); }},
   MetricOf<B>{kG, "budget_rate_bytes_per_second", "bytes/s", "Sum of their rates", [](const B& v) { return plain(v.rate_bps) / 8; }},
   MetricOf<B>{kG, "budget_backlog_bytes", "bytes", "Accepted packets that wait for their budget", [](const B& v) { return plain(v.backlog_bytes); }},
   MetricOf<B>{kC, "budget_admitted_bytes", "bytes", "Bytes the budgets have admitted to the span", [](const B& v) { return plain(v.admitted_bytes); }},
@@ -123,7 +123,7 @@ std::vector<BudgetSum> budget_sums(const DaemonView& v) {
     auto it = std::find_if(sums.begin(), sums.end(), [&b](const BudgetSum& s) { return s.span == b.span; });
     if (it == sums.end()) it = sums.insert(it, BudgetSum{b.span});
     ++it->groups;
-    it->from_peer += b.from_peer ? 1 : 0;
+    it->from_peer += b.from_peer && !b.expired ? 1 : 0;
     it->rate_bps += static_cast<uint64_t>(b.rate.bps);
     it->backlog_bytes += b.backlog_bytes;
     it->admitted_bytes += b.admitted_bytes;

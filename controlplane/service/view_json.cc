@@ -136,6 +136,7 @@ Json budget_json(const BudgetView& b) {
           {"inner_vlan", b.group.vlan_inner},
           {"rate_bps", b.rate.bps},
           {"from_peer", b.from_peer},
+          {"expired", b.expired},
           {"backlog_bytes", b.backlog_bytes},
           {"admitted_bytes", b.admitted_bytes}};
 }

@@ -251,7 +251,8 @@ uint64_t Shard::owned_packets() const {
 std::vector<GroupView> Shard::groups(Instant now) const {
   std::vector<GroupView> out;
   for (const auto& g : impl_->gate.groups()) {
-    out.push_back({g->key, g->rate_at(now), g->told, g->backlog_bytes, g->admitted_bytes});
+    out.push_back({g->key, g->rate_at(now), g->told, g->told && g->valid_until <= now, g->backlog_bytes,
+                   g->admitted_bytes});
   }
   return out;
 }

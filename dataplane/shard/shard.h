@@ -54,6 +54,7 @@ struct GroupView {
   GroupKey key;
   Rate rate;
   bool from_peer = false;       ///< by its BUDGET; otherwise by the policy
+  bool expired = false;         ///< that BUDGET is over: the rate is what it has come down to
   uint64_t backlog_bytes = 0;   ///< accepted, not admitted yet
   uint64_t admitted_bytes = 0;  ///< since start, repairs included
 };

@@ -212,7 +212,7 @@ void Gate::on_budget(const Budget& m, const RoleCtx& ctx) {
   g->told = true;
   g->seq = m.seq;
   g->validity = m.validity;
-  g->expires = ctx.now + m.validity;
+  g->valid_until = g->expires = ctx.now + m.validity;
   g->bucket.set_rate(Rate{std::min(m.rate.bps, ctx.policy->budget(m.group).rate.bps)}, ctx.now);
   arm(*g, ctx);
 }
@@ -228,9 +228,10 @@ void Gate::forget_told(const RoleCtx& ctx) {
 void Gate::reload(const RoleCtx& ctx) {
   for (auto& g : groups_) {
     const Rate rate = ctx.policy->budget(g->key).rate;
+    g->refill(ctx.now);
     g->floor = Rate{rate.bps / kFloorShare};
-    if (g->told) continue;
-    g->bucket.set_rate(rate, ctx.now);
+    // What the peer told holds on, but never above the policy's.
+    g->bucket.set_rate(g->told ? Rate{std::min(rate.bps, g->bucket.rate().bps)} : rate, ctx.now);
     arm(*g, ctx);
   }
 }

@@ -27,6 +27,7 @@ struct BudgetGroup {
   uint64_t seq = 0;
   Duration validity;
   Instant expires = Instant::never();
+  Instant valid_until;  ///< of the newest BUDGET
   Rate floor;
   /// Brings the bucket up to `now`, with the rate that an old BUDGET has come to.
   void refill(Instant now);
@@ -54,7 +55,8 @@ class Gate {
   void on_budget(const Budget& m, const RoleCtx& ctx);
   /// The peer has started anew, and may say nothing any more: the policy's rates hold until it does.
   void forget_told(const RoleCtx& ctx);
-  /// The policy has changed: groups that the peer told nothing about take its rates.
+  /// The policy has changed: groups that the peer told nothing about take its rates, the others no more than
+  /// that.
   void reload(const RoleCtx& ctx);
   /// Traffic of the group outside the gate (UC, UD, transparent, responses) uses its budget too.
   void charge_outside(const GroupKey& key, uint32_t bytes, Instant now);

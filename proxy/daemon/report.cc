@@ -30,7 +30,7 @@ void report_end(const SpanEnd& end, const std::string& span, WorkerReport& out) 
   out.custody.held_bytes += s.counters().held_bytes;
   for (const GroupView& g : s.groups(out.at)) {
     out.budgets.push_back(
-        {span, out.view.worker, g.key, g.rate, g.from_peer, g.backlog_bytes, g.admitted_bytes});
+        {span, out.view.worker, g.key, g.rate, g.from_peer, g.expired, g.backlog_bytes, g.admitted_bytes});
   }
   SpanReport r;
   r.channel = end.channel().counters();

@@ -45,7 +45,9 @@ TEST(Tags, E7_ABudgetThatNobodyRenewsIsHalvedDownToTheFloor) {
   EXPECT_EQ(rate_at_a(rig), Rate{80'000'000'000});
   rig.wait(Duration::millis(3));
   EXPECT_EQ(rate_at_a(rig), Rate{80'000'000'000});
+  EXPECT_FALSE(rig.a.shard.groups(rig.now())[0].expired);
   rig.wait(Duration::millis(2));
+  EXPECT_TRUE(rig.a.shard.groups(rig.now())[0].expired);
   EXPECT_EQ(rate_at_a(rig), Rate{40'000'000'000});
   rig.wait(Duration::millis(4));
   EXPECT_EQ(rate_at_a(rig), Rate{20'000'000'000});
@@ -105,6 +107,33 @@ TEST(Tags, E7_TheOperatorsRateIsTheMost) {
 }
 
 // A new life of the peer numbers from the beginning, and may make no budgets at all.
+/// One rate for all receivers.
+struct OneRate : FlowPolicy {
+  explicit OneRate(int64_t mbps) : rate{mbps * 1'000'000} {}
+  bool learns() const override { return true; }
+  Completion completion(const FlowKey&, uint8_t, std::optional<Completion>) const override {
+    return Completion::kEarly;
+  }
+  uint32_t weight(const FlowKey&, uint8_t) const override { return 1; }
+  Budget budget(const GroupKey&) const override { return {rate, 1 << 20}; }
+  Rate rate;
+};
+
+// The last word to an idle receiver holds for an hour: a rate that the operator lowers meanwhile counts at
+// once.
+TEST(Tags, E7_APolicyThatIsLoweredBoundsWhatThePeerTold) {
+  PairRig rig;
+  rig.connect();
+  rig.say(rig.a, budget(rig, 8'000, 1, Duration::seconds(3600)));
+  const OneRate low(5), high(90'000);
+  rig.a.shard.set_policy(&low, rig.now(), rig.a.out);
+  EXPECT_EQ(rate_at_a(rig), low.rate);
+  rig.a.shard.set_policy(&high, rig.now(), rig.a.out);
+  EXPECT_EQ(rate_at_a(rig), low.rate) << "until the peer says more";
+  rig.say(rig.a, budget(rig, 8'000, 2));
+  EXPECT_EQ(rate_at_a(rig), Rate{8'000'000'000});
+}
+
 TEST(Tags, E7_BudgetsOfAPeerThatStartedAnewAreOver) {
   PairRig rig;
   rig.connect();
