@@ -1,0 +1,71 @@
+#pragma once
+// An output-queued switch with a shared buffer, PFC and ECN (SIMULATOR 3).
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "dataplane/base/prng.h"
+#include "sim/ecn_marker.h"
+#include "sim/egress_queues.h"
+#include "sim/link.h"
+#include "sim/pause_state.h"
+#include "sim/shared_buffer.h"
+#include "sim/sim_context.h"
+
+namespace matchrdma::sim {
+
+struct SwitchSettings {
+  BufferSettings buffer{};
+  uint64_t seed = 1;  ///< of its ECN marks
+};
+
+struct SwitchStats {
+  uint64_t drops = 0, pauses = 0, resumes = 0, marks = 0;
+};
+
+/// Duty: forwards by host number, accounts, pauses, marks. Does not know topologies: routes are given.
+class SwitchNode final : public Node, private EventHandler {
+ public:
+  SwitchNode(SimContext& context, uint32_t number, const SwitchSettings& settings)
+      : context_(context), number_(number), buffer_(settings.buffer), prng_(settings.seed) {}
+  SwitchNode(const SwitchNode&) = delete;
+  SwitchNode& operator=(const SwitchNode&) = delete;
+
+  /// A port whose two directions are alike. Returns its number.
+  uint32_t add_port(Link& out, const EcnSettings& ecn);
+  /// Ports of shortest paths to hosts, by host; several: ECMP.
+  void set_routes(std::vector<std::vector<uint32_t>> routes) { routes_ = std::move(routes); }
+
+  void receive(SimPacket* p, uint32_t port, SimTime now) override;
+
+  const SwitchStats& stats() const { return stats_; }
+  const SharedBuffer& buffer() const { return buffer_; }
+  const EgressQueues& queues(uint32_t port) const { return ports_[port].queues; }
+  const PauseState& pauses(uint32_t port) const { return ports_[port].pauses; }
+  uint32_t ports() const { return static_cast<uint32_t>(ports_.size()); }
+
+ private:
+  struct Port {
+    Link* out;
+    EcnMarker ecn;
+    EgressQueues queues{};
+    PauseState pauses{};
+    bool wakes = false;  ///< an event waits for the link to be free
+  };
+  void on_event(SimTime now, uint64_t port) override;
+  void forward(SimPacket* p, SimTime now);
+  uint32_t route(const SimPacket& p) const;
+  void send_pfc(uint32_t port, uint32_t traffic_class, bool pause, SimTime now);
+  void send(uint32_t port, SimTime now);
+  void left(SimPacket& p, Port& port, SimTime now);
+
+  SimContext& context_;
+  uint32_t number_;
+  SharedBuffer buffer_;
+  Prng prng_;
+  std::vector<Port> ports_;
+  std::vector<std::vector<uint32_t>> routes_;
+  SwitchStats stats_;
+};
+
+}  // namespace matchrdma::sim
