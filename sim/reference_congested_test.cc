@@ -54,6 +54,7 @@ const NearRow kNearSource[] = {
 ReferenceSetup near_setup(const NearRow& row) {
   const std::string preset = row.preset;
   ReferenceSetup s;
+  s.tick = Tick{1000};
   s.km = row.km;
   s.near_hosts = s.far_hosts = 4;
   s.buffer_bytes = row.buffer_mib << 20;
@@ -100,6 +101,7 @@ TEST(ReferenceCongested, NearTheDestination) {
     constexpr uint32_t kRemote = 4, kLocal = 4, kReceiver = 5;
     constexpr uint32_t kReceiverPort = 2;  // of the far switch: long link, local host, receiver
     ReferenceSetup s;
+    s.tick = Tick{1000};
     s.km = row.km;
     s.near_hosts = kRemote;
     s.far_hosts = 2;
@@ -108,7 +110,9 @@ TEST(ReferenceCongested, NearTheDestination) {
     Range remote, local, goodput, queue;
     for (s.seed = 1; s.seed <= 8; ++s.seed) {
       std::vector<ReferenceFlow> flows;
-      for (uint32_t h = 0; h <= kLocal; ++h) flows.insert(flows.end(), kQps, {h, kReceiver, kBytes});
+      for (uint32_t h = 0; h <= kLocal; ++h)
+        flows.insert(flows.end(), kQps,
+                     {h, kReceiver, kBytes, h == kLocal ? SimTime{} + fibre(row.km) : SimTime{}});
       ReferenceRun run(s);
       const ReferenceResult r = run.run(flows, ReferenceRun::kFar, kReceiverPort);
       remote.add(r.mean_fct_us(0, kRemote * kQps));
