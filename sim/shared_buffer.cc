@@ -9,12 +9,31 @@ namespace matchrdma::sim {
 void SharedBuffer::add_port(const LinkSpec& spec) {
   constexpr int64_t kBitPs = 8'000'000'000'000;
   Port p;
-  p.headroom =
+  p.wanted =
       static_cast<int64_t>(static_cast<__int128>(s_.headroom_delays) * spec.rate.bps * spec.delay.ps / kBitPs);
   p.shift = s_.shift;
   for (int64_t rate = spec.rate.bps; rate >= 2 * s_.nic_rate.bps && p.shift > 0; rate /= 2) --p.shift;
-  headrooms_ += p.headroom;
   ports_.push_back(p);
+  share_headroom();
+}
+
+void SharedBuffer::share_headroom() {
+  std::vector<int64_t> wanted;
+  for (const Port& p : ports_) wanted.push_back(p.wanted);
+  std::sort(wanted.begin(), wanted.end());
+  int64_t level = wanted.back();
+  if (!s_.threshold_wraps) {
+    int64_t left = s_.bytes / 2;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      level = left / static_cast<int64_t>(wanted.size() - i);
+      left -= std::min(wanted[i], level);
+    }
+  }
+  headrooms_ = 0;
+  for (Port& p : ports_) {
+    p.headroom = std::min(p.wanted, level);
+    headrooms_ += p.headroom;
+  }
 }
 
 int64_t SharedBuffer::threshold(uint32_t port) const {

@@ -26,7 +26,8 @@ class SharedBuffer {
  public:
   explicit SharedBuffer(const BufferSettings& settings) : s_(settings) {}
 
-  /// The next port's link, as it comes in.
+  /// The next port's link, as it comes in. Headrooms take half of the memory at most: where they want more, the
+  /// largest are cut to one level, so that a long fibre does not take what short cables need.
   void add_port(const LinkSpec& spec);
 
   /// Room for `bytes` more; false: drop.
@@ -50,10 +51,12 @@ class SharedBuffer {
     bool paused = false;
   };
   struct Port {
+    int64_t wanted = 0;    ///< headroom by rate and delay
     int64_t headroom = 0;  ///< bytes there are, for each class
     int shift = 0;
     std::array<Account, kClasses> accounts{};
   };
+  void share_headroom();
   int64_t shared(const Account& a) const { return a.held > s_.reserved_bytes ? a.held - s_.reserved_bytes : 0; }
   int64_t shared_with(const Account& a, int64_t more) const {
     return a.held + more > s_.reserved_bytes ? a.held + more - s_.reserved_bytes : 0;

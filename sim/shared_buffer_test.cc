@@ -79,14 +79,17 @@ TEST(SharedBuffer, HeadroomTakesWhatIsUnderWayAndNoMore) {
   EXPECT_TRUE(b.admits(0, 3, 1000));
 }
 
-TEST(SharedBuffer, ALongPortTakesTheWholeMemory) {
+TEST(SharedBuffer, ALongPortLeavesSomethingToOthers) {
+  constexpr int64_t kMemory = 32 << 20;
   SharedBuffer ours = two_ports({}, kLong);
-  EXPECT_EQ(ours.headroom(1), 187'500'000);
-  EXPECT_EQ(ours.threshold(0), 0);
-  ours.charge(0, 3, 5000);
-  EXPECT_TRUE(ours.should_pause(0, 3));
+  EXPECT_EQ(ours.headroom(0), 37'500) << "a short cable keeps what it needs";
+  EXPECT_EQ(ours.headroom(1), kMemory / 2 - 37'500);
+  EXPECT_EQ(ours.threshold(0), (kMemory / 2 - 2 * 4096) / 8);
+  SharedBuffer larger = two_ports({.bytes = 400 << 20}, kLong);
+  EXPECT_EQ(larger.headroom(1), 187'500'000);
 
   SharedBuffer hpcc = two_ports({.threshold_wraps = true}, kLong);
+  EXPECT_EQ(hpcc.headroom(1), 187'500'000);
   EXPECT_GT(hpcc.threshold(0), 500'000'000);  // SIMULATOR 3, defect 1
   for (int i = 0; i < 100'000; ++i) {
     ASSERT_TRUE(hpcc.admits(0, 3, 1000));
