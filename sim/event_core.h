@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "dataplane/base/check.h"
 #include "sim/sim_time.h"
 
 namespace matchrdma::sim {
@@ -25,8 +26,12 @@ class EventCore {
 
   SimTime now() const { return now_; }
   uint64_t executed() const { return executed_; }
-  size_t pending() const { return heap_.size(); }
-  SimTime next_due() const { return heap_.empty() ? SimTime::never() : heap_.front().at; }
+  size_t pending() const { return heap_.size() - (running_ ? 1 : 0); }
+  /// Not from a handler.
+  SimTime next_due() const {
+    MRDMA_CHECK(!running_);
+    return heap_.empty() ? SimTime::never() : heap_.front().at;
+  }
 
   /// at: not before now().
   void schedule(SimTime at, EventHandler& handler, uint64_t argument = 0);
@@ -50,9 +55,12 @@ class EventCore {
       return static_cast<unsigned __int128>(static_cast<uint64_t>(at.ps)) << 64 | sequence;
     }
   };
-  Event pop();
+  void fill_top(const Event& e);
+  size_t least_child(size_t first) const;
 
   std::vector<Event> heap_;
+  bool running_ =
+      false;  ///< the event on top is being handled: its place is free for the first that it schedules
   SimTime now_;
   uint64_t next_sequence_ = 0, executed_ = 0;
 };

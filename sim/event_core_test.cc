@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,44 @@ TEST(EventCore, EqualTimesLeaveInOrderOfScheduling) {
   }
   EXPECT_EQ(log.seen, expected);
   EXPECT_EQ(core.executed(), 10'000u);
+}
+
+/// Schedules up to three events from each, some for the same time.
+class Breeder final : public EventHandler {
+ public:
+  explicit Breeder(EventCore& core) : core_(core) {}
+  void breed(SimTime now) {
+    for (uint64_t n = prng_.below(4); n > 0 && born_ < 20'000; --n) {
+      const SimTime at = now + SimSpan{prng_.between(0, 50)};
+      expected_.emplace(std::pair{at.ps, born_}, born_);
+      core_.schedule(at, *this, born_++);
+    }
+  }
+  void on_event(SimTime now, uint64_t argument) override {
+    ASSERT_EQ(expected_.begin()->first.first, now.ps);
+    ASSERT_EQ(expected_.begin()->second, argument);
+    expected_.erase(expected_.begin());
+    breed(now);
+    ASSERT_EQ(core_.pending(), expected_.size());
+  }
+  size_t left() const { return expected_.size(); }
+  uint64_t born() const { return born_; }
+
+ private:
+  EventCore& core_;
+  Prng prng_{5};
+  uint64_t born_ = 0;
+  std::map<std::pair<int64_t, uint64_t>, uint64_t> expected_;
+};
+
+TEST(EventCore, HandlersScheduleInOrderToo) {
+  EventCore core;
+  Breeder breeder(core);
+  while (breeder.born() < 100) breeder.breed(SimTime{});
+  while (core.run_one()) {
+  }
+  EXPECT_EQ(breeder.left(), 0u);
+  EXPECT_EQ(breeder.born(), 20'000u);
 }
 
 TEST(EventCore, RunUntilIncludesItsEnd) {

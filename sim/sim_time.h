@@ -42,13 +42,10 @@ constexpr SimSpan fibre(int64_t km) { return SimSpan::nanos(km * kNanosPerKm); }
 struct Tick {
   int64_t ps = 1;
 
-  /// Time that `bytes` occupy a link.
-  constexpr SimSpan serialise(int64_t bytes, Rate rate) const {
-    const auto exact = static_cast<__int128>(bytes) * kBitPs / rate.bps;
-    return truncated(static_cast<int64_t>(exact));
-  }
+  /// Time that a frame of `bytes`, below 1 MB, occupies a link.
+  constexpr SimSpan serialise(uint32_t bytes, Rate rate) const { return truncated(bytes * kBitPs / rate.bps); }
   /// The same at a rate that is no whole number, bits per second.
-  SimSpan serialise(int64_t bytes, double bps) const {
+  SimSpan serialise(uint32_t bytes, double bps) const {
     return truncated(static_cast<int64_t>(static_cast<double>(bytes) * static_cast<double>(kBitPs) / bps));
   }
 
