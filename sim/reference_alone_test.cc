@@ -55,7 +55,7 @@ TEST(ReferenceAlone, OneQpWithinItsTruncation) {
 
 TEST(ReferenceAlone, OneQpAtTheirTickIsEqual) {
   for (const Row& row : kOneQp) {
-    const ReferenceResult r = run(row, Tick{1000});
+    const ReferenceResult r = run(row, kHpccTick);
     std::printf("%-24s %9.3f us (reference %9.1f)\n", name(row).c_str(), r.fct_us[0], row.fct_us);
     EXPECT_DOUBLE_EQ(std::round(r.fct_us[0] * 10) / 10, row.fct_us) << name(row) << ": " << r.fct_us[0];
   }

@@ -14,7 +14,6 @@ struct SimSpan {
   int64_t ps = 0;
   static constexpr SimSpan nanos(int64_t v) { return {v * 1000}; }
   static constexpr SimSpan micros(int64_t v) { return {v * 1'000'000}; }
-  static constexpr SimSpan of(Duration d) { return {d.ns * 1000}; }
   constexpr double us() const { return static_cast<double>(ps) / 1e6; }
   constexpr auto operator<=>(const SimSpan&) const = default;
   constexpr SimSpan operator+(SimSpan o) const { return {ps + o.ps}; }

@@ -2,15 +2,14 @@
 // The cases that the field's reference code was run on (SIMULATOR 9 and 10), built from our parts.
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
+#include "sim/hpcc_compat.h"
 #include "sim/network.h"
 
 namespace matchrdma::sim {
 
-/// What a reference case varies. Everything else is HPCC's: its frames, ACKs in class 3 on switches, the CNP
-/// bit on every ACK of a marked packet, no retransmission timer.
+/// What a reference case varies. Everything else is HPCC's (hpcc_compat.h).
 struct ReferenceSetup {
   int64_t km = 1;
   Tick tick{1};
@@ -32,8 +31,7 @@ struct ReferenceResult {
   std::vector<double> fct_us;  ///< by flow, at the sender, on the last ACK
   double goodput_gbps = 0;     ///< payload of all flows until the last is done
   int64_t peak_queue_bytes = 0;
-  uint64_t pauses = 0, drops = 0, events = 0;
-  uint64_t packets_left = 0;
+  uint64_t pauses = 0, drops = 0;
 
   double mean_fct_us(size_t from, size_t to) const {
     double sum = 0;
@@ -49,9 +47,7 @@ class ReferenceRun final : public HostListener {
   static constexpr uint32_t kNear = 0, kFar = 1;
 
   explicit ReferenceRun(const ReferenceSetup& setup) : setup_(setup), net_(kHpccFrames, setup.tick) {
-    SwitchSettings sw;
-    sw.buffer.bytes = setup.buffer_bytes;
-    sw.buffer.threshold_wraps = true;
+    SwitchSettings sw{.buffer = hpcc_buffer(setup.buffer_bytes)};
     for (uint64_t s : {2 * setup.seed, 2 * setup.seed + 1}) {
       sw.seed = s;
       net_.add_switch(sw);
@@ -60,7 +56,7 @@ class ReferenceRun final : public HostListener {
         net_.join_switches(kNear, kFar, {setup.long_rate, fibre(setup.km)}, EcnSettings::hpcc(setup.long_rate));
     const LinkSpec cable{};
     for (uint32_t h = 0; h < setup.near_hosts + setup.far_hosts; ++h) {
-      const uint32_t host = net_.add_host({.control_class = kDataClass});
+      const uint32_t host = net_.add_host(kHpccHost);
       net_.join_host(host, h < setup.near_hosts ? kNear : kFar, cable, EcnSettings::hpcc(cable.rate));
       net_.host(host).listen(this);
     }
@@ -95,28 +91,21 @@ class ReferenceRun final : public HostListener {
       r.pauses += net_.switch_node(s).stats().pauses;
       r.drops += net_.switch_node(s).stats().drops;
     }
-    r.events = net_.events().executed();
-    r.packets_left = net_.packets().in_use();
     return r;
   }
 
  private:
   void open(const std::vector<ReferenceFlow>& flows) {
-    SenderSettings sender;
-    sender.mtu = kPayload;
-    sender.reaction = setup_.reaction;
-    sender.recovers = false;
+    SenderSettings sender = hpcc_sender(setup_.reaction);
     if (setup_.windows) {
       for (const ReferenceFlow& f : flows)
-        sender.window_bytes = std::max(sender.window_bytes, net_.bdp_bytes(f.source, f.destination, kPayload));
+        sender.window_bytes =
+            std::max(sender.window_bytes, net_.bdp_bytes(f.source, f.destination, sender.mtu));
       sender.window_follows_rate = true;
     }
-    ReceiverSettings receiver;
-    receiver.notification = Notification::kEveryAck;
-    receiver.acks_duplicates = false;
     finished_.resize(net_.hosts());
     for (const ReferenceFlow& f : flows) {
-      flows_.push_back(net_.open(f.source, f.destination, sender, receiver));
+      flows_.push_back(net_.open(f.source, f.destination, sender, hpcc_receiver()));
       finished_[f.source].resize(flows_.back().source_qp + 1);
     }
   }
@@ -126,7 +115,6 @@ class ReferenceRun final : public HostListener {
   }
   void on_delivered(uint32_t, uint32_t, int64_t, bool, SimTime) override {}
 
-  static constexpr uint32_t kPayload = 1000;
   ReferenceSetup setup_;
   Network net_;
   uint32_t long_port_ = 0;

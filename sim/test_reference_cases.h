@@ -129,7 +129,7 @@ inline ReferenceCase with_seed(ReferenceCase c, uint64_t seed) {
   constexpr uint32_t kHosts = 4, kQps = 4;
   const bool near = c.where == Congested::kNearSource;
   ReferenceRun run({.km = c.km,
-                    .tick = Tick{1000},
+                    .tick = kHpccTick,
                     .long_rate = Rate{near ? 100'000'000'000 : 400'000'000'000},
                     .near_hosts = kHosts,
                     .far_hosts = near ? kHosts : 2,
