@@ -21,7 +21,8 @@ TEST_P(ReferenceCongested, OneSeedIsWithinWhatOthersSaw) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Page, ReferenceCongested, ::testing::Range<size_t>(0, reference_cases().size()));
+INSTANTIATE_TEST_SUITE_P(Page, ReferenceCongested, ::testing::Range<size_t>(0, reference_cases().size()),
+                         [](const auto& row) { return identifier_of(row.param); });
 
 }  // namespace
 }  // namespace matchrdma::sim

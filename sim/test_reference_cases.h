@@ -1,6 +1,7 @@
 #pragma once
 // The congested cases of SIMULATOR 10 as tables, and what one seed of ours shows of them.
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -121,6 +122,14 @@ inline std::vector<ReferenceCase> reference_cases() {
        {fct_us("remote us", 21301, 21297, 21304), fct_us("local us", 14175, 14161, 14186), goodput_gbps(63.0),
         queue_kb(107483, 107430, 107522)}},
   };
+}
+
+/// For the name of a test.
+inline std::string identifier_of(size_t index) {
+  std::string name = reference_cases()[index].name;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return name;
 }
 
 /// The case with its own figures of one seed. Compatible with the reference throughout: its tick of 1 ns too.

@@ -38,7 +38,8 @@ TEST_P(ReferenceSeeds, ReachTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Page, ReferenceSeeds, ::testing::Range<size_t>(0, reference_cases().size()));
+INSTANTIATE_TEST_SUITE_P(Page, ReferenceSeeds, ::testing::Range<size_t>(0, reference_cases().size()),
+                         [](const auto& row) { return identifier_of(row.param); });
 
 }  // namespace
 }  // namespace matchrdma::sim
