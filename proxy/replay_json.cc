@@ -106,7 +106,7 @@ Json hosts_json(const ReplayResult& r) {
   Json hosts = Json::array();
   for (const HostReport& h : r.hosts)
     hosts.push_back({{"host", h.name},
-                     {"site", h.site == 0 ? "A" : "B"},
+                     {"site", site_letter(h.site)},
                      {"packets", h.packets},
                      {"shift_us", static_cast<double>(h.shift.ns) / 1000}});
   return hosts;
@@ -124,7 +124,7 @@ Json estimator_json(const ReplayOptions& o) {
 Json budgets_json(const ReplayResult& r) {
   Json budgets = Json::array();
   for (const BudgetSummary& b : r.budgets)
-    budgets.push_back({{"proxy", b.site == 0 ? "A" : "B"},
+    budgets.push_back({{"proxy", site_letter(b.site)},
                        {"receiver", ip_text(b.group.dst)},
                        {"vlan", b.group.vlan_outer},
                        {"inner_vlan", b.group.vlan_inner},

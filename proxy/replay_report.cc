@@ -185,7 +185,7 @@ void print_budgets(std::ostream& out, const ReplayResult& r) {
   constexpr size_t kMaxRows = 20;  // more are in the file of --slots
   for (size_t i = 0; i < r.budgets.size() && i < kMaxRows; ++i) {
     const BudgetSummary& b = r.budgets[i];
-    t.add({b.site == 0 ? "A" : "B", ip_text(b.group.dst), thousands(b.made), rate_text(b.lowest),
+    t.add({site_letter(b.site), ip_text(b.group.dst), thousands(b.made), rate_text(b.lowest),
            rate_text(b.highest)});
   }
   t.print(out);
@@ -248,7 +248,7 @@ void print_hosts(std::ostream& out, const ReplayResult& r) {
   constexpr size_t kMaxRows = 20;
   for (size_t i = 0; i < r.hosts.size() && i < kMaxRows; ++i) {
     const HostReport& h = r.hosts[i];
-    t.add({h.name, h.site == 0 ? "A" : "B", thousands(h.packets), duration_text(h.shift.ns)});
+    t.add({h.name, site_letter(h.site), thousands(h.packets), duration_text(h.shift.ns)});
   }
   if (t.empty()) return;
   out << "\nHosts\n";

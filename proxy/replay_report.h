@@ -7,6 +7,9 @@
 
 namespace matchrdma {
 
+/// What the reports call a proxy and the hosts on its side.
+constexpr const char* site_letter(Site s) { return s == 0 ? "A" : "B"; }
+
 /// The contract of `matchrdma replay --json`: keys are added, never renamed; null where there is no value.
 nlohmann::ordered_json replay_json(const ReplayOptions& options, const ReplayResult& result);
 

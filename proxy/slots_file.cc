@@ -19,6 +19,7 @@
 #include "controlplane/service/slot_json.h"
 #include "dataplane/base/ip_text.h"
 #include "proxy/output_files.h"
+#include "proxy/replay_report.h"
 
 namespace matchrdma {
 namespace {
@@ -224,7 +225,7 @@ Result<void> write_slots(const EstimatorSettings& settings, const std::vector<Re
     out << "{\"slots\":[";
     const char* between = "\n";
     for (const ReplaySlot& s : slots) {
-      out << between << service::slot_json(s.site == 0 ? "A" : "B", settings.slot, {s.group, s.slot});
+      out << between << service::slot_json(site_letter(s.site), settings.slot, {s.group, s.slot});
       between = ",\n";
     }
     out << "\n]}\n";

@@ -196,16 +196,10 @@ class Loop {
 
   /// What was seen since the last look.
   void look(size_t i) {
-    SlotRecord recent = record_;
+    SlotRecord recent = record_.since(looked_);
     recent.backlog_bytes = static_cast<uint64_t>(queue_);
     recent.unacked_bytes = static_cast<uint64_t>(network_);
-    recent.acked_bytes -= looked_.acked_bytes;
-    recent.busy_ns -= looked_.busy_ns;
-    recent.busy_acked_bytes -= looked_.busy_acked_bytes;
-    recent.cnp_count -= looked_.cnp_count;
     recent.packets = static_cast<uint64_t>(static_cast<double>(recent.acked_bytes) / kPacket);
-    recent.ack_delay.count -= looked_.ack_delay.count;
-    recent.ack_delay.sum_ns -= looked_.ack_delay.sum_ns;
     looked_ = record_;
     double budget = -1;
     if (contender_.tighten(recent, kLookEvery, budget)) tell(i, budget);
