@@ -13,7 +13,7 @@ import xml.etree.ElementTree as ElementTree
 import gain
 import report
 from captures import judge
-from measure import Outcome
+from measure import Outcome, crashed, tripped
 from runs import RUNS, chosen, perftest_numbers
 
 TRACES = ""
@@ -26,9 +26,9 @@ LATENCY = """ #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec] 
 """
 
 
-def verdict(tap_a, tap_b=None, path_mtu=1024, readable=False):
+def verdict(tap_a, tap_b=None, path_mtu=1024, readable=False, earlier=frozenset()):
     paths = {"A": os.path.join(TRACES, f"{tap_a}.pcap"), "B": os.path.join(TRACES, f"{tap_b or tap_a}.pcap")}
-    return judge(types.SimpleNamespace(paths=paths), path_mtu, readable)
+    return judge(types.SimpleNamespace(paths=paths), path_mtu, readable, earlier)
 
 
 class Captures(unittest.TestCase):
@@ -56,6 +56,14 @@ class Captures(unittest.TestCase):
         self.assertTrue(any("never sent" in c for c in v.complaints), v.complaints)
         self.assertEqual(v.missing, 5 * 64)
 
+    def test_a_probe_of_an_earlier_run_is_not_this_runs(self):
+        earlier = verdict("c_send_bw_pmtu1024").flows
+        v = verdict("b_write_bw_64k_pmtu1024", "c_send_bw_pmtu1024", earlier=earlier)
+        self.assertEqual(v.complaints, [])
+        self.assertEqual(v.missing, 5 * 64)  # its own are looked for all the same
+        own = verdict("f_loss_write_tapA", "f_loss_write_tapB").flows
+        self.assertEqual(len(own), 1)
+
     def test_clean_traffic_of_every_kind_is_clean(self):
         for name in ("a_rping_rc_cm", "h2_ipv6_rping", "d_read_bw_pmtu1024", "e_atomic_fetchadd", "i2_4qps",
                      "g_uc_write", "l_cnp_injected"):
@@ -75,6 +83,14 @@ class Results(unittest.TestCase):
     def test_selections_hold_one_another(self):
         quick, default = set(chosen("quick")), set(chosen("default"))
         self.assertTrue(quick < default < set(RUNS))
+
+    def test_a_crash_at_either_end_is_tried_again(self):
+        self.assertTrue(crashed("some words\nserver: status 139\n"))
+        for said in ("server: status 0", "server: status 1390", "the server: status 139", ""):
+            self.assertFalse(crashed(said), said)
+        for end in ("client", "server"):
+            self.assertTrue(tripped(Outcome(errors=["client: status 124 (timed out)", f"{end}: status 139"])))
+        self.assertFalse(tripped(Outcome(errors=["client: status 1"])))
 
     def test_commands_are_whole(self):
         for run in RUNS:

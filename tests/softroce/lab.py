@@ -24,6 +24,7 @@ class Lab:
         self.network, self.processes = Network(LARGEST_MTU), None
         self.pair = self.middle = None
         self.kept, self.mtu, self.notes = 0, 1500, []
+        self.flows = set()  # that captures have seen leave a guest
 
     def __enter__(self):
         os.makedirs(self.folder, exist_ok=True)

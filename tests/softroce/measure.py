@@ -12,6 +12,8 @@ from runs import WRONG_DATA
 LISTENING = ("i=0; while [ $i -lt 200 ]; do netstat -ltn | grep -q ':18515 ' && exit 0; "
              "rdma resource show cm_id | grep -q 'state LISTEN' && exit 0; "
              "kill -0 $(cat /tmp/server.pid) || exit 2; sleep 0.05; i=$((i+1)); done; exit 1")
+# The status goes into the log: a tool that crashed cannot say so itself.
+SERVE = "({{ {server}; }}; echo \"server: status $?\") > /tmp/server.log 2>&1 & echo $! > /tmp/server.pid"
 # The server ends by itself when its client is done; what is still there after two seconds never will.
 END_SERVER = ("i=0; p=$(cat /tmp/server.pid); "
               "while kill -0 $p 2>/dev/null && [ $i -lt 40 ]; do sleep 0.05; i=$((i+1)); done; cat /tmp/server.log; "
@@ -63,7 +65,7 @@ def retried(before, after):
 
 def drive(pair, server, client, seconds):
     """(status, client's output, server's output, wall seconds). The server is gone afterwards."""
-    pair.b.must(f"({server}) > /tmp/server.log 2>&1 & echo $! > /tmp/server.pid")
+    pair.b.must(SERVE.format(server=server))
     status, said = pair.b.run(LISTENING, 15)
     if status:
         return 1, f"the server does not listen: {said}", pair.b.run("cat /tmp/server.log")[1], 0.0
@@ -82,6 +84,10 @@ def drive_while(pair, commands, seconds, during):
         transfer = one.submit(drive, pair, *commands, seconds)
         during()
         return transfer.result()
+
+
+def crashed(server_output):
+    return re.search(rf"^server: status {CRASHED}$", server_output, re.M) is not None
 
 
 def once(lab, run, km, path_mtu, capture, during):
@@ -107,8 +113,11 @@ def once(lab, run, km, path_mtu, capture, during):
         outcome.errors.append("the tool found wrong data")
     if "did not end" in server_output:
         outcome.errors.append("the server did not end")
+    if crashed(server_output):
+        outcome.errors.append(f"server: status {CRASHED}")
     if captures:
-        outcome.verdict = judge(captures, path_mtu)
+        outcome.verdict = judge(captures, path_mtu, earlier=lab.flows)
+        lab.flows |= outcome.verdict.flows
         outcome.errors += complaints + outcome.verdict.complaints
     return outcome, captures
 
@@ -117,7 +126,7 @@ def tripped(outcome):
     """perftest fell over itself: with -R it connects twice, and its server does not always listen again in time; and it
     has crashed at the end of a run for no reason that was found. What fails every time is not excused."""
     rejected = "-R " in outcome.output and "RDMA_CM_EVENT_REJECTED" in outcome.output
-    return rejected or f"client: status {CRASHED}" in outcome.errors
+    return rejected or any(f"{end}: status {CRASHED}" in outcome.errors for end in ("client", "server"))
 
 
 def timer_ran_out(lab, run, outcome):
