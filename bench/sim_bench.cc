@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "dataplane/base/prng.h"
-#include "sim/closed_loop.h"
 #include "sim/network.h"
+#include "sim/workload/closed_loop.h"
 
 namespace matchrdma::sim {
 namespace {
@@ -58,17 +58,19 @@ void network(const Line& line) {
   for (uint32_t h = 0; h < 2 * line.pairs; ++h)
     net.join_host(net.add_host({}), h < line.pairs ? 0 : 1, cable, EcnSettings::hpcc(cable.rate));
   net.route();
-  ClosedLoop load(net, {.message_bytes = 1 << 20, .outstanding = 64});
   SenderSettings sender;
   sender.reaction = ReactionSettings::hpcc();
-  for (uint32_t pair = 0; pair < line.pairs; ++pair)
-    for (uint32_t qp = 0; qp < line.qps; ++qp) load.start(net.open(pair, line.pairs + pair, sender, {}));
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  for (uint32_t pair = 0; pair < line.pairs; ++pair) pairs.insert(pairs.end(), line.qps, {pair, line.pairs + pair});
+  ClosedLoop load(net, {.message_bytes = 1 << 20, .outstanding = 64}, pairs);
+  load.open([&](uint32_t a, uint32_t b) { return net.open(a, b, sender, {}); });
+  load.start();
 
   const double start = cpu_seconds();
   net.events().run_until(SimTime{static_cast<int64_t>(kVirtualSeconds * 1e12)});
   const double seconds = cpu_seconds() - start;
   int64_t bytes = 0;
-  for (size_t f = 0; f < load.flows(); ++f) bytes += load.times(f).delivered_bytes;
+  for (size_t f = 0; f < load.flows(); ++f) bytes += load.delivered_bytes(f);
   std::printf("%-34s %6.1f M events/s, %5.2f M packets/s, %5.1f Gb/s delivered, %zu packets in memory\n",
               line.name, static_cast<double>(net.events().executed()) / seconds / 1e6,
               static_cast<double>(bytes) / sender.mtu / seconds / 1e6,

@@ -26,13 +26,6 @@ bool is_progress(Cause c) {
 
 }  // namespace
 
-ReplayWorld::Node::Node(const ShardConfig& config, PacketPool& pool, uint64_t seed, ReplayControl::Send send)
-    : shard(config, pool), out(2 * kBurst), control(seed, now, std::move(send)) {}
-
-Instant ReplayWorld::Node::next_wakeup() const {
-  return budgets ? earlier(shard.next_wakeup(), budgets->next_deadline()) : shard.next_wakeup();
-}
-
 ReplayWorld::ReplayWorld(const ReplayOptions& options, const TraceFlows& flows, CaptureReader reader)
     : options_(options),
       flows_(flows),
@@ -48,13 +41,9 @@ ReplayWorld::ReplayWorld(const ReplayOptions& options, const TraceFlows& flows, 
 
 std::unique_ptr<ReplayWorld::Node> ReplayWorld::make_node(Site site) {
   const auto number = static_cast<uint32_t>(site + 1);
-  const ShardConfig config = shard_config(options_, number);
-  auto node = std::make_unique<Node>(
-      config, pool_, options_.seed * 2 + number, [this, site](Queue queue, Bytes datagram) {
-        wan_.send_datagram(site, queue, datagram, nodes_[static_cast<size_t>(site)]->now);
-      });
-  if (options_.estimator) node->budgets.emplace(*options_.estimator, 1, config.limits.max_groups);
-  return node;
+  return std::make_unique<Node>(
+      *this, site,
+      EndpointConfig{shard_config(options_, number), options_.estimator, options_.seed * 2 + number}, pool_);
 }
 
 Result<void> ReplayWorld::open_outputs() {
@@ -114,26 +103,24 @@ Result<void> ReplayWorld::wait_for(Done done, const std::string& complaint) {
 }
 
 Result<void> ReplayWorld::join() {
-  return wait_for([this] { return nodes_[0]->control.up() && nodes_[1]->control.up(); },
+  return wait_for([this] { return nodes_[0]->proxy.up() && nodes_[1]->proxy.up(); },
                   "the proxies did not agree on a session");
 }
 
 Result<void> ReplayWorld::register_flows() {
   const std::vector<Registration> all = flows_.registrations(options_.completion);
   std::vector<Registration> taken;
-  Node& a = *nodes_[0];
+  Endpoint& a = nodes_[0]->proxy;
   for (const Registration& reg : all) {
-    a.out.clear();
     const bool local_a = flows_.sites().site_of(reg.a.ip, reg.b.ip) == 0;
-    const uint64_t full = a.shard.counters().reasons[Reason::kFlowLimit];
-    if (a.shard.register_qp(reg, local_a, now_, a.out) == Registered::kYes) {
+    const uint64_t full = a.shard().counters().reasons[Reason::kFlowLimit];
+    if (a.register_qp(reg, local_a, now_) == Registered::kYes) {
       taken.push_back(reg);
-      dispatch(0);
       continue;
     }
     refused_.push_back("QP " + std::to_string(reg.a.qpn.v) + " with QP " + std::to_string(reg.b.qpn.v) +
                        " was not registered: " +
-                       (a.shard.counters().reasons[Reason::kFlowLimit] != full
+                       (a.shard().counters().reasons[Reason::kFlowLimit] != full
                             ? "the flow table of proxy A is full"
                             : "one of them has another partner already, or both are the same"));
   }
@@ -143,7 +130,7 @@ Result<void> ReplayWorld::register_flows() {
 Result<void> ReplayWorld::wait_registered(const std::vector<Registration>& all) {
   auto reg = all.begin();
   const auto done = [&] {
-    while (reg != all.end() && nodes_[0]->shard.registered(*reg) && nodes_[1]->shard.registered(*reg)) ++reg;
+    while (reg != all.end() && nodes_[0]->proxy.shard().registered(*reg) && nodes_[1]->proxy.shard().registered(*reg)) ++reg;
     return reg == all.end();
   };
   auto r = wait_for(done, "not all QP pairs were registered");
@@ -159,8 +146,7 @@ Instant ReplayWorld::next_event() const {
     t = earlier(t, hosts_.next(s));
     t = earlier(t, wan_.data_to(s).next_due());
     t = earlier(t, wan_.control_to(s).next_due());
-    t = earlier(t, nodes_[static_cast<size_t>(s)]->next_wakeup());
-    t = earlier(t, nodes_[static_cast<size_t>(s)]->control.next_wakeup());
+    t = earlier(t, nodes_[static_cast<size_t>(s)]->proxy.next_wakeup());
   }
   return later(t, now_);
 }
@@ -171,8 +157,8 @@ void ReplayWorld::step(Instant t) {
     gather(s, now_);
     Node& n = *nodes_[static_cast<size_t>(s)];
     n.now = later(n.now, now_);
-    n.control.poll(n.now);
-    if (!n.burst.empty() || !n.messages.empty() || n.next_wakeup() <= now_) run_node(s);
+    n.proxy.poll(n.now);
+    if (n.proxy.due(now_)) run_node(s);
   }
 }
 
@@ -182,12 +168,12 @@ void ReplayWorld::gather(Site site, Instant t) {
   const Instant limit = t + kBatch;
   WanQueue& data = wan_.data_to(site);
   WanQueue& control = wan_.control_to(site);
-  while (n.burst.size() + n.messages.size() < kBurst) {
+  while (n.proxy.waiting() < Endpoint::kBurst) {
     const Instant lan = hosts_.next(site), wan = data.next_due(), ctl = control.next_due();
     const Instant due = earlier(lan, earlier(wan, ctl));
     if (due > limit) return;
     // A packet that is not due yet must not be seen before the timers that are.
-    if (due > n.now && n.shard.next_wakeup() < due) return;
+    if (due > n.now && n.proxy.shard().next_wakeup() < due) return;
     n.now = later(n.now, due);
     if (due == lan) {
       take_host_packet(site, t);
@@ -206,7 +192,7 @@ void ReplayWorld::take_host_packet(Site site, Instant t) {
   for (const int over : lives_.entered(p.view.stream)) remember_life(over);
   checks_.entered(p.view);
   latency_.entered(p.view, p.captured, p.entry);
-  n.burst.push_back({Side::kLan, std::move(p.packet)});
+  n.proxy.add(Side::kLan, std::move(p.packet));
 }
 
 // A packet comes out of the span long after it went in: by then it is in no cache.
@@ -226,49 +212,28 @@ bool ReplayWorld::take_wan_item(Site site, WanQueue& queue) {
   const bool data = &queue == &wan_.data_to(site);
   auto item = queue.pop_due(Instant::never());
   if (item->packet) {
-    n.burst.push_back({Side::kWan, std::move(item->packet)});
+    n.proxy.add(Side::kWan, std::move(item->packet));
     return true;
   }
-  n.control.take(item->datagram, n.now, n.messages);
+  n.proxy.add_datagram(item->datagram, n.now);
   return !data;
 }
 
 void ReplayWorld::run_node(Site site) {
   Node& n = *nodes_[static_cast<size_t>(site)];
-  n.out.clear();
-  n.shard.run_once(n.burst, n.messages, n.now, n.out);
-  n.burst.clear();
-  n.messages.clear();
-  if (n.budgets) make_budgets(site);
-  dispatch(site);
+  if (n.proxy.run(n.now)) budgets_.closed(site, n.proxy.budgets().why());
 }
 
-void ReplayWorld::make_budgets(Site site) {
-  Node& n = *nodes_[static_cast<size_t>(site)];
-  n.budgets->record(0, n.shard.closed_slots());
-  n.budgets->look(0, n.shard.looked_slots());
-  const int64_t before = n.budgets->closed();
-  const auto told = n.budgets->run(n.now, n.shard.rtt() / 2);
-  if (n.budgets->closed() != before) budgets_.closed(site, n.budgets->why());
-  for (const WorkerBudget& b : told) {
-    if (!n.shard.say_budget(b.told, n.out)) return;  // the next slot has others
+void ReplayWorld::Node::packet(OutItem& item) {
+  if (item.side == Side::kLan) {
+    world.to_lan(site, item);
+  } else {
+    world.to_wan(site, std::move(item.packet));
   }
 }
 
-void ReplayWorld::dispatch(Site site) {
-  Node& n = *nodes_[static_cast<size_t>(site)];
-  for (OutItem& item : n.out.items()) {
-    if (!item.packet) {
-      n.control.say(*item.message);
-    } else if (item.side == Side::kLan) {
-      to_lan(site, item);
-    } else {
-      n.control.before_packet();
-      to_wan(site, std::move(item.packet));
-    }
-  }
-  n.control.flush();
-  n.out.clear();
+void ReplayWorld::Node::datagram(Queue queue, Bytes udp_payload) {
+  world.wan_.send_datagram(site, queue, udp_payload, now);
 }
 
 void ReplayWorld::to_lan(Site site, OutItem& item) {
@@ -301,7 +266,7 @@ void ReplayWorld::write(std::unique_ptr<CaptureWriter>& writer, const PacketRef&
 }
 
 bool ReplayWorld::quiet() const {
-  return wan_.data_empty() && !nodes_[0]->shard.busy() && !nodes_[1]->shard.busy();
+  return wan_.data_empty() && !nodes_[0]->proxy.shard().busy() && !nodes_[1]->proxy.shard().busy();
 }
 
 // What is left may be resends to a host that will never answer: its recording has ended.

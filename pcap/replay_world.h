@@ -5,12 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "controlplane/estimator/budget_maker.h"
-#include "dataplane/shard/shard.h"
+#include "controlplane/endpoint/endpoint.h"
 #include "pcap/capture_writer.h"
 #include "pcap/replay_budgets.h"
 #include "pcap/replay_checks.h"
-#include "pcap/replay_control.h"
 #include "pcap/replay_feed.h"
 #include "pcap/replay_latency.h"
 #include "pcap/replay_lives.h"
@@ -32,19 +30,17 @@ class ReplayWorld {
   void warn(ReplayResult& r) const;
 
  private:
-  /// One proxy and what it is about to be given.
-  struct Node {
-    Node(const ShardConfig& config, PacketPool& pool, uint64_t seed, ReplayControl::Send send);
-    Shard shard;
-    std::vector<RxItem> burst;
-    std::vector<Message> messages;
-    Outbox out;
+  /// One proxy, and the time of what it was given last.
+  struct Node final : EndpointSink {
+    Node(ReplayWorld& of, Site at, const EndpointConfig& config, PacketPool& pool)
+        : world(of), site(at), proxy(config, pool, *this, Instant{}) {}
+    void packet(OutItem& item) override;
+    void datagram(Queue queue, Bytes udp_payload) override;
+    ReplayWorld& world;
+    Site site;
+    Endpoint proxy;
     Instant now{};
-    ReplayControl control;
-    std::optional<BudgetMaker> budgets;  ///< where an estimator makes them
-    Instant next_wakeup() const;
   };
-  static constexpr size_t kBurst = 32;
   /// Packets this close together share a burst, as they would on a polling core.
   static constexpr Duration kBatch = Duration::micros(1);
 
@@ -62,8 +58,6 @@ class ReplayWorld {
   bool take_wan_item(Site site, WanQueue& queue);
   static void prefetch(const WanQueue& queue);
   void run_node(Site site);
-  void make_budgets(Site site);
-  void dispatch(Site site);
   void to_lan(Site site, OutItem& item);
   void to_wan(Site site, PacketRef p);
   void write(std::unique_ptr<CaptureWriter>& writer, const PacketRef& p, Instant now);

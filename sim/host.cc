@@ -50,6 +50,7 @@ void Host::queue_control(FrameKind kind, const Receiver& r, const Answer& a) {
   p->traffic_class = s_.control_class;
   p->size = kind == FrameKind::kCnp ? context_.frames.cnp : context_.frames.ack;
   p->seq = a.expected;
+  p->message = a.messages;
   p->cnp = kind == FrameKind::kCnp || a.cnp_bit;
   p->source = number_;
   p->destination = r.peer.host;

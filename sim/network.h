@@ -48,7 +48,9 @@ class Network {
   const SimPacketPool& packets() const { return context_.packets; }
   Host& host(uint32_t h) { return hosts_[h]; }
   const Host& host(uint32_t h) const { return hosts_[h]; }
+  SwitchNode& switch_node(uint32_t s) { return switches_[s]; }
   const SwitchNode& switch_node(uint32_t s) const { return switches_[s]; }
+  SimContext& context() { return context_; }
   uint32_t hosts() const { return static_cast<uint32_t>(hosts_.size()); }
   uint32_t switches() const { return static_cast<uint32_t>(switches_.size()); }
 

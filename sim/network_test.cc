@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "sim/closed_loop.h"
+#include "sim/workload/closed_loop.h"
 
 namespace matchrdma::sim {
 namespace {
@@ -35,6 +36,13 @@ struct TwoSwitches {
   Network net;
   uint32_t long_port = 0;
 };
+
+using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
+
+void start(Network& net, ClosedLoop& load, const SenderSettings& sender = {}, const ReceiverSettings& receiver = {}) {
+  load.open([&](uint32_t a, uint32_t b) { return net.open(a, b, sender, receiver); });
+  load.start();
+}
 
 void run(Network& net, const ClosedLoop& load) {
   while (!load.done() && net.events().run_one()) {
@@ -65,8 +73,8 @@ TEST(Network, FlowsSpreadOverEqualPaths) {
   for (uint32_t spine = 2; spine < 6; ++spine)
     for (uint32_t leaf = 0; leaf < 2; ++leaf) net.join_switches(leaf, spine, kCable, {});
   net.route();
-  ClosedLoop load(net, {.message_bytes = 100'000, .outstanding = 1, .messages = 1});
-  for (int i = 0; i < 64; ++i) load.start(net.open(0, 1, {}, {}));
+  ClosedLoop load(net, {.message_bytes = 100'000, .outstanding = 1, .messages = 1}, Pairs(64, {0, 1}));
+  start(net, load);
   run(net, load);
   EXPECT_TRUE(load.done());
   for (uint32_t spine = 2; spine < 6; ++spine) {
@@ -80,8 +88,8 @@ TEST(Network, DistanceCostsNoEvents) {
   uint64_t events[2];
   for (int far = 0; far < 2; ++far) {
     TwoSwitches t({.km = far == 0 ? 1 : 1000});
-    ClosedLoop load(t.net, {.message_bytes = 8 << 20, .outstanding = 1, .messages = 1});
-    load.start(t.net.open(0, 1, {}, {}));
+    ClosedLoop load(t.net, {.message_bytes = 8 << 20, .outstanding = 1, .messages = 1}, {{0, 1}});
+    start(t.net, load);
     run(t.net, load);
     events[far] = t.net.events().executed();
     EXPECT_LT(t.net.events().pending(), 20u);
@@ -91,8 +99,8 @@ TEST(Network, DistanceCostsNoEvents) {
 
 TEST(Network, MemoryStopsGrowing) {
   TwoSwitches t({.km = 100});
-  ClosedLoop load(t.net, {.message_bytes = 1 << 20, .outstanding = 16});
-  load.start(t.net.open(0, 1, {}, {}));
+  ClosedLoop load(t.net, {.message_bytes = 1 << 20, .outstanding = 16}, {{0, 1}});
+  start(t.net, load);
   t.run_until_us(5'000);
   const size_t warm = t.net.packets().capacity();
   t.run_until_us(30'000);
@@ -105,22 +113,22 @@ TEST(ClosedLoop, IsLimitedByWhatIsOutstanding) {
   constexpr int64_t kMessage = 128 << 10;
   for (const uint32_t outstanding : {1u, 4u, 16u}) {
     TwoSwitches t({.km = 1000});
-    ClosedLoop load(t.net, {.message_bytes = kMessage, .outstanding = outstanding});
-    load.start(t.net.open(0, 1, {.mtu = 4096}, {}));
+    ClosedLoop load(t.net, {.message_bytes = kMessage, .outstanding = outstanding}, {{0, 1}});
+    start(t.net, load, {.mtu = 4096});
     t.run_until_us(200'000);
     const double limit = outstanding * kMessage * 8 / (10'004e-6 + kMessage * 8 / 98e9) / 1e9;
-    EXPECT_NEAR(static_cast<double>(load.times(0).acknowledged_bytes) * 8 / 0.2 / 1e9, limit, 0.06 * limit);
-    const MessageTimes& m = load.times(0);
-    ASSERT_GT(m.at_sender.size(), 10u);
-    EXPECT_NEAR((m.at_sender[5] - m.at_receiver[5]).us(), 5002, 1);  // the way back
+    EXPECT_NEAR(static_cast<double>(load.acknowledged_bytes(0)) * 8 / 0.2 / 1e9, limit, 0.06 * limit);
+    ASSERT_GT(load.messages().size(), 10u);
+    const MessageRecord& m = load.messages()[5];
+    EXPECT_NEAR((m.acknowledged - m.delivered).us(), 5002, 1);  // the way back
   }
 }
 
 TEST(Pfc, HoldsTheSenderBackWithoutLoss) {
   const BufferSettings small{.bytes = 1 << 20};
   TwoSwitches t({.km = 1, .near_hosts = 2, .far_hosts = 2, .buffer = small});
-  ClosedLoop load(t.net, {.message_bytes = 4 << 20, .outstanding = 1, .messages = 1});
-  for (uint32_t h = 0; h < 2; ++h) load.start(t.net.open(h, 2 + h, {}, {}));
+  ClosedLoop load(t.net, {.message_bytes = 4 << 20, .outstanding = 1, .messages = 1}, {{0, 2}, {1, 3}});
+  start(t.net, load);
   run(t.net, load);
   const SwitchNode& near = t.net.switch_node(0);
   EXPECT_TRUE(load.done());
@@ -139,8 +147,8 @@ TEST(Pfc, HoldsTheSenderBackWithoutLoss) {
 
 TEST(Pfc, TakesEffectOnArrival) {
   TwoSwitches t({.near_hosts = 2, .far_hosts = 1, .buffer = {.bytes = 1 << 20}});
-  ClosedLoop load(t.net, {.message_bytes = 4 << 20, .outstanding = 1, .messages = 1});
-  for (uint32_t h = 0; h < 2; ++h) load.start(t.net.open(h, 2, {}, {}));
+  ClosedLoop load(t.net, {.message_bytes = 4 << 20, .outstanding = 1, .messages = 1}, {{0, 2}, {1, 2}});
+  start(t.net, load);
   while (t.net.switch_node(0).stats().pauses == 0 && t.net.events().run_one()) {
   }
   const SimTime sent = t.net.now();
@@ -155,29 +163,30 @@ TEST(Pfc, TakesEffectOnArrival) {
 TEST(Loss, IsRepairedByGoBackN) {
   // Without headroom packets are dropped before a PAUSE can act.
   TwoSwitches t({.near_hosts = 2, .far_hosts = 1, .buffer = {.bytes = 256 << 10, .headroom_delays = 0}});
-  ClosedLoop load(t.net, {.message_bytes = 256 << 10, .outstanding = 4, .messages = 20});
+  ClosedLoop load(t.net, {.message_bytes = 256 << 10, .outstanding = 4, .messages = 20}, {{0, 2}, {1, 2}});
   const SenderSettings sender{.timeout = SimSpan::micros(1000)};
   const ReceiverSettings receiver{.nack_gap = SimSpan::micros(50)};
-  for (uint32_t h = 0; h < 2; ++h) load.start(t.net.open(h, 2, sender, receiver));
+  start(t.net, load, sender, receiver);
   run(t.net, load);
   EXPECT_TRUE(load.done());
   EXPECT_GT(t.net.switch_node(0).stats().drops, 0u);
+  EXPECT_EQ(load.messages().size(), 40u);
+  for (const MessageRecord& m : load.messages()) EXPECT_FALSE(m.delivered.is_never());
   for (uint32_t h = 0; h < 2; ++h) {
     EXPECT_GT(t.net.host(h).sender(0).sent_again(), 0);
     EXPECT_FALSE(t.net.host(h).sender(0).failed());
-    EXPECT_EQ(load.times(h).delivered_bytes, 20 * (256 << 10));
-    EXPECT_EQ(load.times(h).at_receiver.size(), 20u);
+    EXPECT_EQ(load.delivered_bytes(h), 20 * (256 << 10));
   }
 }
 
 TEST(Host, ServesItsQpsInTurn) {
   TwoSwitches t({});
-  ClosedLoop load(t.net, {.message_bytes = 64 << 10, .outstanding = 8});
-  for (int qp = 0; qp < 5; ++qp) load.start(t.net.open(0, 1, {}, {}));
+  ClosedLoop load(t.net, {.message_bytes = 64 << 10, .outstanding = 8}, Pairs(5, {0, 1}));
+  start(t.net, load);
   t.run_until_us(2'000);
   for (size_t f = 1; f < 5; ++f)
-    EXPECT_NEAR(static_cast<double>(load.times(f).delivered_bytes),
-                static_cast<double>(load.times(0).delivered_bytes), 1024);
+    EXPECT_NEAR(static_cast<double>(load.delivered_bytes(f)),
+                static_cast<double>(load.delivered_bytes(0)), 1024);
 }
 
 /// Keeps the last frame it was sent.
@@ -222,14 +231,12 @@ std::string fingerprint(uint64_t seed) {
   for (uint32_t h = 0; h < 8; ++h)
     net.join_host(net.add_host({}), h < 4 ? 0 : 1, kCable, EcnSettings::hpcc(k100G));
   net.route();
-  ClosedLoop load(net, {.message_bytes = 1 << 20, .outstanding = 2, .messages = 8});
-  SenderSettings sender;
-  sender.reaction = ReactionSettings::hpcc();
-  for (uint32_t h = 0; h < 4; ++h) load.start(net.open(h, 4 + h, sender, {}));
+  ClosedLoop load(net, {.message_bytes = 1 << 20, .outstanding = 2, .messages = 8},
+                  {{0, 4}, {1, 5}, {2, 6}, {3, 7}});
+  start(net, load, {.reaction = ReactionSettings::hpcc()});
   run(net, load);
   std::string all = std::to_string(net.events().executed());
-  for (size_t f = 0; f < load.flows(); ++f)
-    for (const SimSpan d : load.times(f).at_sender) all += ' ' + std::to_string(d.ps);
+  for (const MessageRecord& m : load.messages()) all += ' ' + std::to_string(m.acknowledged.ps);
   return all;
 }
 

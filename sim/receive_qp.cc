@@ -6,12 +6,14 @@ Answer ReceiveQp::on_data(const SimPacket& p, SimTime now) {
   Answer a;
   if (p.ce) marked_ = true;
   if (p.seq == expected_) {
-    const int64_t before = expected_;
-    expected_ += p.payload;
+    const int64_t before = delivered_;
+    ++expected_;
+    delivered_ += p.payload;
+    messages_ += p.ends_message ? 1 : 0;
     a.delivered = p.payload;
     a.message_ended = p.ends_message;
     // A sender waits for the end of its message, so that is told whatever the interval.
-    if (expected_ / s_.ack_interval != before / s_.ack_interval || expected_ % s_.ack_chunk == 0 ||
+    if (delivered_ / s_.ack_interval != before / s_.ack_interval || delivered_ % s_.ack_chunk == 0 ||
         p.ends_message)
       a.kind = Answer::Kind::kAck;
   } else if (p.seq < expected_) {
@@ -22,6 +24,7 @@ Answer ReceiveQp::on_data(const SimPacket& p, SimTime now) {
     a.kind = Answer::Kind::kNack;
   }
   a.expected = expected_;
+  a.messages = messages_;
   if (marked_) notify(a, now);
   return a;
 }

@@ -14,7 +14,8 @@ SendQp::SendQp(const SenderSettings& settings, Rate line_rate)
 
 void SendQp::post(int64_t bytes) {
   MRDMA_CHECK(bytes > 0);
-  posted_ += bytes;
+  posted_.byte += bytes;
+  posted_.psn += (bytes + s_.mtu - 1) / s_.mtu;
   ends_.push_back(posted_);
 }
 
@@ -25,21 +26,23 @@ int64_t SendQp::window() const {
 }
 
 SimTime SendQp::ready_at() const {
-  if (nxt_ == posted_ || failed_ || nxt_ - una_ >= window()) return SimTime::never();
+  if (nxt_.psn == posted_.psn || failed_ || nxt_.byte - una_.byte >= window()) return SimTime::never();
   return next_avail_;
 }
 
 void SendQp::fill(SimPacket& p, SimTime now, const FrameSizes& frames, Tick tick) {
-  const int64_t end = ends_[sending_];
+  const Place end = ends_[sending_];
   p.kind = FrameKind::kData;
   p.traffic_class = s_.traffic_class;
-  p.seq = nxt_;
-  p.payload = static_cast<uint32_t>(std::min<int64_t>(s_.mtu, end - nxt_));
-  p.size = frames.data(p.payload, nxt_ == start_);
-  sent_again_ += std::clamp<int64_t>(highest_ - nxt_, 0, p.payload);
-  nxt_ += p.payload;
-  highest_ = std::max(highest_, nxt_);
-  p.ends_message = nxt_ == end;
+  p.seq = nxt_.psn;
+  p.payload = static_cast<uint32_t>(std::min<int64_t>(s_.mtu, end.byte - nxt_.byte));
+  p.starts_message = nxt_.psn == start_.psn;
+  if (p.starts_message) p.message = static_cast<uint32_t>(end.byte - start_.byte);
+  p.size = frames.data(p.payload, p.starts_message);
+  if (nxt_.psn < highest_) sent_again_ += p.payload;
+  nxt_ = {nxt_.psn + 1, nxt_.byte + p.payload};
+  highest_ = std::max(highest_, nxt_.psn);
+  p.ends_message = nxt_.psn == end.psn;
   if (p.ends_message) {
     ++sending_;
     start_ = end;
@@ -49,20 +52,20 @@ void SendQp::fill(SimPacket& p, SimTime now, const FrameSizes& frames, Tick tick
 }
 
 size_t SendQp::on_ack(int64_t expected, SimTime now) {
-  if (expected <= una_) return 0;
-  una_ = expected;
+  if (expected <= una_.psn) return 0;
   retries_left_ = s_.retries;
-  restart_timeout(now);
   size_t completed = 0;
-  for (; !ends_.empty() && ends_.front() <= una_; ++completed) {
-    completed_end_ = ends_.front();
+  for (; !ends_.empty() && ends_.front().psn <= expected; ++completed) {
+    completed_ = ends_.front();
     ends_.pop_front();
   }
+  una_ = {expected, completed_.byte + (expected - completed_.psn) * s_.mtu};
+  restart_timeout(now);
   // After going back, an ACK of what was sent before may pass what is being sent again.
-  if (nxt_ < una_) nxt_ = una_;
+  if (nxt_.psn < una_.psn) nxt_ = una_;
   if (completed > sending_) {
     sending_ = 0;
-    start_ = completed_end_;
+    start_ = completed_;
   } else {
     sending_ -= completed;
   }
@@ -71,7 +74,7 @@ size_t SendQp::on_ack(int64_t expected, SimTime now) {
 
 size_t SendQp::on_nack(int64_t expected, SimTime now) {
   const size_t completed = on_ack(expected, now);
-  if (expected == una_) go_back();
+  if (expected == una_.psn) go_back();
   return completed;
 }
 
@@ -97,11 +100,11 @@ void SendQp::run_timers(SimTime now) {
 void SendQp::go_back() {
   nxt_ = una_;
   sending_ = 0;
-  start_ = completed_end_;
+  start_ = completed_;
 }
 
 void SendQp::restart_timeout(SimTime now) {
-  timeout_at_ = s_.recovers && una_ < highest_ ? now + s_.timeout : SimTime::never();
+  timeout_at_ = s_.recovers && una_.psn < highest_ ? now + s_.timeout : SimTime::never();
 }
 
 }  // namespace matchrdma::sim

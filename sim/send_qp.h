@@ -27,7 +27,7 @@ class SendQp {
   /// Writes the next packet and paces the one behind it. Only when ready.
   void fill(SimPacket& p, SimTime now, const FrameSizes& frames, Tick tick);
 
-  /// Cumulative acknowledgement of all bytes before `expected`. Returns how many messages that completes.
+  /// Cumulative acknowledgement of all PSNs before `expected`. Returns how many messages that completes.
   size_t on_ack(int64_t expected, SimTime now);
   /// The same, and the rest is sent again.
   size_t on_nack(int64_t expected, SimTime now);
@@ -38,11 +38,15 @@ class SendQp {
 
   uint8_t traffic_class() const { return s_.traffic_class; }
   double rate() const { return reaction_ ? reaction_->rate() : line_rate_; }
-  int64_t acknowledged() const { return una_; }
+  int64_t acknowledged() const { return una_.byte; }  ///< payload bytes
   int64_t sent_again() const { return sent_again_; }  ///< payload bytes
   bool failed() const { return failed_; }             ///< retries exhausted
 
  private:
+  /// A place in the stream of messages: the packet, and its first payload byte.
+  struct Place {
+    int64_t psn = 0, byte = 0;
+  };
   int64_t window() const;
   void go_back();
   void restart_timeout(SimTime now);
@@ -50,11 +54,12 @@ class SendQp {
   SenderSettings s_;
   double line_rate_;  ///< bits per second
   std::optional<ReactionPoint> reaction_;
-  std::deque<int64_t> ends_;  ///< of messages that are not complete: byte behind the last
-  size_t sending_ = 0;        ///< index in ends_ of the message of nxt_
-  int64_t start_ = 0;         ///< first byte of that message
-  int64_t posted_ = 0, una_ = 0, nxt_ = 0, highest_ = 0;
-  int64_t completed_end_ = 0;  ///< end of the last complete message
+  std::deque<Place> ends_;  ///< behind the last packet of each message that is not complete
+  size_t sending_ = 0;      ///< index in ends_ of the message of nxt_
+  Place start_;             ///< of that message
+  Place posted_, una_, nxt_;
+  Place completed_;      ///< end of the last complete message
+  int64_t highest_ = 0;  ///< PSN behind all that were sent
   SimTime next_avail_{};
   SimTime timeout_at_ = SimTime::never();
   int retries_left_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dataplane/base/check.h"
+#include "dataplane/base/packet.h"
 #include "sim/sim_time.h"
 
 namespace matchrdma::sim {
@@ -14,24 +15,27 @@ inline constexpr uint32_t kClasses = 8;
 inline constexpr uint8_t kControlClass = 0;  ///< strict, not accounted, never paused (SIMULATOR 3)
 inline constexpr uint8_t kDataClass = 3;
 
-enum class FrameKind : uint8_t { kData, kAck, kNack, kCnp, kPfc };
+/// kProxy: a datagram between the proxies of a long link.
+enum class FrameKind : uint8_t { kData, kAck, kNack, kCnp, kPfc, kProxy };
 
 struct SimPacket {
   SimPacket* next = nullptr;             ///< in the one queue that holds it
   SimTime due{};                         ///< arrival at the end of the link that carries it
-  int64_t seq = 0;                       ///< data: first payload byte; ACK, NACK: next byte expected
+  int64_t seq = 0;                       ///< PSN, not wrapped; ACK, NACK: the next that is expected
   uint32_t size = 0;                     ///< bytes of the frame, without gap
   uint32_t payload = 0;                  ///< bytes
   uint32_t source = 0, destination = 0;  ///< hosts
   uint32_t qp = 0;                       ///< of the destination host
   uint32_t flow = 0;                     ///< what ECMP hashes besides the hosts
   uint32_t in_port = 0;                  ///< of the switch that holds it
+  uint32_t message = 0;                  ///< first packet: bytes of the message; ACK, NACK: messages complete (MSN)
   FrameKind kind = FrameKind::kData;
   uint8_t traffic_class = kDataClass;  ///< PFC: the class that is paused or resumed
   bool ce = false;                     ///< congestion experienced
   bool cnp = false;                    ///< ACK, NACK: the CNP bit
-  bool ends_message = false;
+  bool starts_message = false, ends_message = false;
   bool pause = false;  ///< PFC: PAUSE or RESUME
+  PacketRef bytes{};   ///< what a proxy has made of it or sends on; empty everywhere else
 };
 
 /// Duty: memory of all packets of a run. Grows in blocks and never shrinks, so nothing is allocated per packet
@@ -47,6 +51,7 @@ class SimPacketPool {
     return p;
   }
   void release(SimPacket* p) {
+    p->bytes.reset();
     p->next = free_;
     free_ = p;
     --in_use_;

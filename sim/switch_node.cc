@@ -10,7 +10,10 @@ uint32_t SwitchNode::add_port(Link& out, const EcnSettings& ecn) {
 
 void SwitchNode::receive(SimPacket* p, uint32_t port, SimTime now) {
   p->in_port = port;
-  if (p->kind != FrameKind::kPfc) return forward(p, now);
+  if (p->kind != FrameKind::kPfc) {
+    if (border_ == nullptr || !border_->takes(p, port == long_port_, now)) forward(p, now);
+    return;
+  }
   ports_[port].pauses.apply(p->traffic_class, p->pause, now);
   context_.packets.release(p);
   send(port, now);
@@ -27,10 +30,21 @@ void SwitchNode::forward(SimPacket* p, SimTime now) {
     buffer_.charge(in, traffic_class, p->size);
   }
   const uint32_t out = route(*p);
-  ports_[out].queues.push(p, traffic_class);
+  push(p, out, now);
   if (traffic_class != kControlClass && buffer_.should_pause(in, traffic_class))
     send_pfc(in, traffic_class, true, now);
   send(out, now);
+}
+
+void SwitchNode::enqueue(SimPacket* p, uint32_t out, SimTime now) {
+  p->in_port = kNoPort;
+  push(p, out, now);
+  send(out, now);
+}
+
+void SwitchNode::push(SimPacket* p, uint32_t out, SimTime now) {
+  ports_[out].queues.push(p, p->traffic_class);
+  occupancy_.add(p->size, now);
 }
 
 uint32_t SwitchNode::route(const SimPacket& p) const {
@@ -68,20 +82,24 @@ void SwitchNode::send(uint32_t port, SimTime now) {
     SimPacket* packet = p.queues.pop(p.pauses, queue);
     if (packet == nullptr) return;
     p.out->send(packet, now);
-    if (queue != kControlClass) left(*packet, p, now);
+    if (packet->kind != FrameKind::kPfc) occupancy_.add(-int64_t{packet->size}, now);
+    if (queue != kControlClass) left(*packet, port, now);
   }
   if (p.queues.bytes() == 0) return;
   p.wakes = true;
   context_.events.schedule(p.out->free_at(), *this, port);
 }
 
-void SwitchNode::left(SimPacket& p, Port& port, SimTime now) {
-  if (port.ecn.marks(port.queues.bytes(p.traffic_class), prng_)) {
-    p.ce = true;
-    ++stats_.marks;
+void SwitchNode::left(SimPacket& p, uint32_t port, SimTime now) {
+  if (p.in_port != kNoPort) {
+    if (ports_[port].ecn.marks(ports_[port].queues.bytes(p.traffic_class), prng_)) {
+      p.ce = true;
+      ++stats_.marks;
+    }
+    buffer_.release(p.in_port, p.traffic_class, p.size);
+    if (buffer_.should_resume(p.in_port, p.traffic_class)) send_pfc(p.in_port, p.traffic_class, false, now);
   }
-  buffer_.release(p.in_port, p.traffic_class, p.size);
-  if (buffer_.should_resume(p.in_port, p.traffic_class)) send_pfc(p.in_port, p.traffic_class, false, now);
+  if (border_ != nullptr) border_->leaves(p, port == long_port_, now);
 }
 
 }  // namespace matchrdma::sim

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "dataplane/base/prng.h"
+#include "sim/border.h"
 #include "sim/ecn_marker.h"
 #include "sim/egress_queues.h"
 #include "sim/link.h"
+#include "sim/occupancy.h"
 #include "sim/pause_state.h"
 #include "sim/shared_buffer.h"
 #include "sim/sim_context.h"
@@ -23,7 +25,8 @@ struct SwitchStats {
   uint64_t drops = 0, pauses = 0, resumes = 0, marks = 0;
 };
 
-/// Duty: forwards by host number, accounts, pauses, marks. Does not know topologies: routes are given.
+/// Duty: forwards by host number, accounts, pauses, marks. Does not know topologies: routes are given. At the
+/// end of a long link a Border may take what comes.
 class SwitchNode final : public Node, private EventHandler {
  public:
   SwitchNode(SimContext& context, uint32_t number, const SwitchSettings& settings)
@@ -36,8 +39,21 @@ class SwitchNode final : public Node, private EventHandler {
   /// Ports of shortest paths to hosts, by host; several: ECMP.
   void set_routes(std::vector<std::vector<uint32_t>> routes) { routes_ = std::move(routes); }
 
+  /// This is the end of the long link at `long_port`, and `border` knows what is special about it.
+  void set_border(Border& border, uint32_t long_port) {
+    border_ = &border;
+    long_port_ = long_port;
+  }
+  /// From the border, along the routes or over the long link. It came by no port, so nobody is paused for it.
+  void emit(SimPacket* p, SimTime now) { enqueue(p, route(*p), now); }
+  void emit_long(SimPacket* p, SimTime now) { enqueue(p, long_port_, now); }
+  /// The border holds so many bytes more, or less.
+  void border_holds(int64_t bytes, SimTime now) { occupancy_.add(bytes, now); }
+
   void receive(SimPacket* p, uint32_t port, SimTime now) override;
 
+  /// Bytes in all queues on the way out, and in the border.
+  Occupancy& occupancy() { return occupancy_; }
   const SwitchStats& stats() const { return stats_; }
   const SharedBuffer& buffer() const { return buffer_; }
   const EgressQueues& queues(uint32_t port) const { return ports_[port].queues; }
@@ -54,17 +70,23 @@ class SwitchNode final : public Node, private EventHandler {
   };
   void on_event(SimTime now, uint64_t port) override;
   void forward(SimPacket* p, SimTime now);
+  void enqueue(SimPacket* p, uint32_t out, SimTime now);
+  void push(SimPacket* p, uint32_t out, SimTime now);
   uint32_t route(const SimPacket& p) const;
   void send_pfc(uint32_t port, uint32_t traffic_class, bool pause, SimTime now);
   void send(uint32_t port, SimTime now);
-  void left(SimPacket& p, Port& port, SimTime now);
+  void left(SimPacket& p, uint32_t port, SimTime now);
 
+  static constexpr uint32_t kNoPort = ~uint32_t{0};
   SimContext& context_;
   uint32_t number_;
   SharedBuffer buffer_;
   Prng prng_;
   std::vector<Port> ports_;
   std::vector<std::vector<uint32_t>> routes_;
+  Border* border_ = nullptr;
+  uint32_t long_port_ = kNoPort;
+  Occupancy occupancy_;
   SwitchStats stats_;
 };
 

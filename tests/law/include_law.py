@@ -32,10 +32,13 @@ MAY_INCLUDE = {
     "controlplane/service/": ["dataplane/shard/mailbox", "dataplane/shard/snapshot", "dataplane/shard/events",
                               "dataplane/shard/shard.h", "dataplane/flow/", "dataplane/wire/",
                               "controlplane/estimator/", "controlplane/channel/", "config/", "dataplane/base/"],
+    # docs/decisions/0019-endpoint.md
+    "controlplane/endpoint/": PROTOCOL + ["controlplane/estimator/", "controlplane/channel/"],
     "config/": ["dataplane/flow/", "dataplane/base/"],
     "model/": ["dataplane/wire/", "dataplane/base/"],
-    "pcap/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/"],
-    "sim/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "host/flowcell"],
+    "pcap/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/"],
+    "sim/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/",
+                        "host/flowcell"],
     "host/": ["dataplane/base/", "dataplane/wire/"],
     "proxy/": ANYTHING,
     "bench/": ANYTHING,
@@ -45,7 +48,7 @@ MAY_INCLUDE = {
 TESTS_MAY_ALSO = ["model/", "pcap/", "tests/"]
 
 # No clock, socket, thread, file or chance in these. Time and randomness are arguments.
-PURE = PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/"]
+PURE = PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/"]
 PURE_HEADERS = set("""
     algorithm array bit bitset cassert cctype charconv cinttypes climits cmath compare concepts cstdarg cstddef cstdint
     cstdio cstdlib cstring deque exception functional initializer_list iosfwd iterator limits list map memory memory_resource new

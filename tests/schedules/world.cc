@@ -55,9 +55,10 @@ ShardConfig shard_config(const Options& o, uint32_t instance) {
 }  // namespace
 
 Proxy::Proxy(const Options& o, uint32_t instance, std::string name, PacketPool& pool)
-    : shard(shard_config(o, instance), pool), out(64), watch(o, std::move(name)) {
-  if (o.estimator) budgets.emplace(*o.estimator, 1, o.limits.max_groups);
-}
+    : shard(shard_config(o, instance), pool),
+      out(64),
+      watch(o, std::move(name)),
+      budgets(o.estimator, o.limits.max_groups) {}
 
 World::World(const Options& o, const std::string& capture)
     : o_(o),
@@ -254,14 +255,9 @@ void World::run_proxy(Proxy& p, bool is_a) {
 }
 
 void World::make_budgets(Proxy& p) {
-  if (p.budgets) {
-    p.budgets->record(0, p.shard.closed_slots());
-    if (o_.looks) p.budgets->look(0, p.shard.looked_slots());
-    for (const WorkerBudget& b : p.budgets->run(proxy_now(), p.shard.rtt() / 2))
-      p.shard.say_budget(b.told, p.out);
-  }
+  p.budgets.run(p.shard, proxy_now(), p.out, o_.looks);
   if (slot_watch_ && &p == &pb_ && !p.shard.closed_slots().empty()) {
-    slot_watch_(now_ - began_, p.shard.closed_slots(), p.budgets ? &*p.budgets : nullptr);
+    slot_watch_(now_ - began_, p.shard.closed_slots(), p.budgets.maker());
   }
 }
 
@@ -300,7 +296,7 @@ void World::restart_due() {
   ++session_;
   std::destroy_at(&pb_.shard);
   std::construct_at(&pb_.shard, shard_config(o_, 2 + session_), arena_);
-  if (o_.estimator) pb_.budgets.emplace(*o_.estimator, 1, o_.limits.max_groups);
+  pb_.budgets = SoleBudgets(o_.estimator, o_.limits.max_groups);
   for (Proxy* p : {&pa_, &pb_}) {
     p->shard.peer_session(true, proxy_now(), p->out);
     emit(*p, p == &pa_);

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "controlplane/estimator/budget_maker.h"
-#include "dataplane/shard/shard.h"
+#include "controlplane/endpoint/sole_budgets.h"
 #include "model/audit.h"
 #include "model/host.h"
 #include "model/packet_arena.h"
@@ -29,7 +28,7 @@ struct Proxy {
   Shard shard;
   Outbox out;
   Watch watch;
-  std::optional<BudgetMaker> budgets;
+  SoleBudgets budgets;
   std::vector<RxItem> rx;
   std::vector<Message> messages;
 };
@@ -67,8 +66,7 @@ class World {
   Instant next_event() const;
   Instant proxy_now() const { return now_ + o_.proxy_age; }
   Instant wakeup(const Proxy& p) const {
-    Instant at = p.shard.next_wakeup();
-    if (p.budgets) at = earlier(at, p.budgets->next_deadline());
+    const Instant at = earlier(p.shard.next_wakeup(), p.budgets.next_deadline());
     return at.is_never() ? at : at - o_.proxy_age;
   }
   bool finished();

@@ -1,6 +1,6 @@
 #pragma once
-// The sealed subchannel of one proxy of the replay (PROTOCOL 6): what its Shard says goes into datagrams, and
-// back.
+// The sealed subchannel of a proxy with one worker and one peer (PROTOCOL 6): what its Shard says goes into
+// datagrams, and back.
 #include <functional>
 #include <vector>
 
@@ -11,22 +11,23 @@
 
 namespace matchrdma {
 
-/// Seeded: a replay runs the same way again. A daemon takes the system's.
-class ReplayEntropy : public Entropy {
+/// Seeded: a run in virtual time happens the same way again. A daemon takes the system's.
+class SeededEntropy : public Entropy {
  public:
-  explicit ReplayEntropy(uint64_t seed) : prng_(seed) {}
+  explicit SeededEntropy(uint64_t seed) : prng_(seed) {}
   void fill(MutableBytes out) override;
 
  private:
   Prng prng_;
 };
 
-/// Duty: one end of the channel. Does not know the span: datagrams go to `send`, in the order of their queues.
-class ReplayControl : private DatagramSink {
+/// Duty: one end of the channel, under a key that is no secret. Does not know the span: datagrams go to `send`,
+/// in the order of their queues.
+class SoleChannel : private DatagramSink {
  public:
   using Send = std::function<void(Queue queue, Bytes datagram)>;
-  ReplayControl(uint64_t seed, Instant now, Send send);
-  ReplayControl(const ReplayControl&) = delete;
+  SoleChannel(uint64_t seed, Instant now, Send send);
+  SoleChannel(const SoleChannel&) = delete;
 
   /// HELLOs that are due.
   void poll(Instant now);
@@ -44,7 +45,7 @@ class ReplayControl : private DatagramSink {
   void datagram(Queue queue, Bytes udp_payload) override { send_(queue, udp_payload); }
   void act(PeerOutput& out);
 
-  ReplayEntropy entropy_;
+  SeededEntropy entropy_;
   PeerSession peer_;
   WorkerChannel channel_{0};
   Send send_;

@@ -1,0 +1,57 @@
+#pragma once
+// What a run of the evaluation varies (SIMULATOR 0, 4 to 6, 8).
+#include <cstdint>
+#include <optional>
+
+#include "controlplane/estimator/settings.h"
+#include "dataplane/flow/policy.h"
+#include "sim/frame_sizes.h"
+#include "sim/schemes/themis_settings.h"
+#include "sim/sim_time.h"
+
+namespace matchrdma::sim {
+
+enum class LongHaul : uint8_t {
+  kDcqcn,      ///< nothing at the ends of the long link
+  kPseudoAck,  ///< unconditional pseudo-ACKs (NTT)
+  kThemis,     ///< PNP and TRP
+  kMatchRdma,  ///< the daemon's own core
+};
+inline constexpr LongHaul kLongHauls[]{LongHaul::kDcqcn, LongHaul::kPseudoAck, LongHaul::kThemis,
+                                       LongHaul::kMatchRdma};
+/// As options and files call it.
+const char* scheme_name(LongHaul s);
+
+/// What MatchRDMA does without (issue and ablations).
+struct ProxySettings {
+  Completion completion = Completion::kEarly;
+  std::optional<Scheme> estimator = Scheme::kEarned;  ///< none: budgets fixed at the line rate of a receiver
+  bool gate = true;       ///< false: a budget that never holds anything back
+  bool cnp_proxy = true;  ///< false: marks cross the long link
+  Duration slot = Duration::micros(200);
+  bool check_icrc = true;
+};
+
+/// Two sites of hosts, leaves and spines, each with one OTN node, and a long link between these.
+struct TopologySettings {
+  int64_t km = 100;
+  uint32_t hosts_per_leaf = 4, leaves = 4, spines = 4;  ///< of each site
+  Rate host{100'000'000'000}, leaf_spine{100'000'000'000}, spine_otn{400'000'000'000},
+      long_link{1'600'000'000'000};
+  SimSpan cable = SimSpan::micros(1);
+  uint32_t hosts_per_site() const { return hosts_per_leaf * leaves; }
+};
+
+struct WorldSettings {
+  TopologySettings topology{};
+  LongHaul scheme = LongHaul::kMatchRdma;
+  ProxySettings proxy{};
+  ThemisSettings themis{};
+  FrameSizes frames = kRoceFrames;
+  uint32_t mtu = 4096;                ///< payload bytes of a packet
+  int64_t buffer_bytes = 32ll << 20;  ///< of leaves and spines
+  int64_t otn_buffer_bytes = 0;       ///< 0: never full, as in the forks (SIMULATOR 3, defect 1)
+  uint64_t seed = 1;
+};
+
+}  // namespace matchrdma::sim
