@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
   matchrdma::add_trace_command(app);
   matchrdma::add_replay_command(app);
   matchrdma::add_slots_command(app);
+  matchrdma::add_sim_command(app);
   matchrdma::add_config_command(app);
 #ifdef MATCHRDMA_HAS_SPAN
   matchrdma::add_span_command(app);

@@ -44,7 +44,7 @@ void SwitchNode::enqueue(SimPacket* p, uint32_t out, SimTime now) {
 
 void SwitchNode::push(SimPacket* p, uint32_t out, SimTime now) {
   ports_[out].queues.push(p, p->traffic_class);
-  occupancy_.add(p->size, now);
+  hold(p->size, now);
 }
 
 uint32_t SwitchNode::route(const SimPacket& p) const {
@@ -82,7 +82,7 @@ void SwitchNode::send(uint32_t port, SimTime now) {
     SimPacket* packet = p.queues.pop(p.pauses, queue);
     if (packet == nullptr) return;
     p.out->send(packet, now);
-    if (packet->kind != FrameKind::kPfc) occupancy_.add(-int64_t{packet->size}, now);
+    if (packet->kind != FrameKind::kPfc) hold(-int64_t{packet->size}, now);
     if (queue != kControlClass) left(*packet, port, now);
   }
   if (p.queues.bytes() == 0) return;

@@ -48,7 +48,9 @@ class SwitchNode final : public Node, private EventHandler {
   void emit(SimPacket* p, SimTime now) { enqueue(p, route(*p), now); }
   void emit_long(SimPacket* p, SimTime now) { enqueue(p, long_port_, now); }
   /// The border holds so many bytes more, or less.
-  void border_holds(int64_t bytes, SimTime now) { occupancy_.add(bytes, now); }
+  void border_holds(int64_t bytes, SimTime now) { hold(bytes, now); }
+  /// What this switch holds counts there too: of a whole site.
+  void count_in(Occupancy& site) { site_ = &site; }
 
   void receive(SimPacket* p, uint32_t port, SimTime now) override;
 
@@ -72,6 +74,10 @@ class SwitchNode final : public Node, private EventHandler {
   void forward(SimPacket* p, SimTime now);
   void enqueue(SimPacket* p, uint32_t out, SimTime now);
   void push(SimPacket* p, uint32_t out, SimTime now);
+  void hold(int64_t bytes, SimTime now) {
+    occupancy_.add(bytes, now);
+    if (site_ != nullptr) site_->add(bytes, now);
+  }
   uint32_t route(const SimPacket& p) const;
   void send_pfc(uint32_t port, uint32_t traffic_class, bool pause, SimTime now);
   void send(uint32_t port, SimTime now);
@@ -87,6 +93,7 @@ class SwitchNode final : public Node, private EventHandler {
   Border* border_ = nullptr;
   uint32_t long_port_ = kNoPort;
   Occupancy occupancy_;
+  Occupancy* site_ = nullptr;
   SwitchStats stats_;
 };
 

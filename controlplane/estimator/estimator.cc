@@ -18,11 +18,12 @@ constexpr double kStart = 0.5;  // of the line, for a receiver of which nothing 
 
 Estimator::Estimator(const EstimatorSettings& settings, uint32_t max_groups)
     : settings_(settings),
-      line_(Scale(settings).line),
+      port_(static_cast<double>(settings.port().bps) / 1e9),
       idle_slots_(kIdle.ns / settings.slot.ns),
       last_slot_(std::numeric_limits<int64_t>::min()),
       groups_(max_groups) {
-  for (Group& g : groups_) g.seed.c = kStart * line_;
+  const double line = Scale(settings).line;
+  for (Group& g : groups_) g.seed.c = kStart * line;
 }
 
 void Estimator::place(uint32_t group, const GroupPlace& place) {
@@ -95,7 +96,7 @@ void Estimator::share_port(std::span<const uint32_t> groups) {
     claims_.push_back({e.demand(), groups_[i].place.weight});
   }
   std::span<const double> shares;
-  if (total.wanted > line_) shares = fair_.share(line_, claims_);
+  if (total.wanted > port_) shares = fair_.share(port_, claims_);
   for (size_t n = 0; n < seen_.size(); ++n) {
     GroupEstimator& e = *groups_[seen_[n]].estimator;
     const bool last = last_slot_ - groups_[seen_[n]].last_bytes > idle_slots_ - kLastSlots;

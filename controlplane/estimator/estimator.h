@@ -71,7 +71,7 @@ class Estimator {
   void share_port(std::span<const uint32_t> groups);
 
   EstimatorSettings settings_;
-  double line_;
+  double port_;  ///< Gb/s
   int64_t idle_slots_;
   int64_t last_slot_;
   std::vector<Group> groups_;

@@ -18,9 +18,11 @@ constexpr const char* scheme_word(Scheme s) { return s == Scheme::kPaper ? "pape
 
 struct EstimatorSettings {
   Duration slot = Duration::micros(200);
-  Rate line_rate{100'000'000'000};  ///< of the egress port
+  Rate line_rate{100'000'000'000};  ///< most that one receiver takes
   Scheme scheme = Scheme::kEarned;
   uint64_t queue_target = 0;  ///< bytes that may stand in the receiver's network; 0: 24 us of the line
+  Rate port_rate{};           ///< of the egress port, for all receivers behind it together; 0: line_rate
+  Rate port() const { return port_rate > Rate{} ? port_rate : line_rate; }
 };
 
 /// Slots ahead of which a budget can govern arrivals: 102 ms there and back at 200 us, half of the Earth.

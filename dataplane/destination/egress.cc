@@ -80,6 +80,7 @@ void note_delivered(DestinationFlow& f, Held& h, bool again, const RoleCtx& ctx)
   }
   g.queued_bytes -= bytes;
   g.unacked_bytes += bytes;
+  ctx.n->unsettled_bytes += bytes;
   if (h.has(Held::kAckReq) && !h.has(Held::kReadClass)) h.asked = f.asked_at = ctx.now;
 }
 

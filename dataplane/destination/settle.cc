@@ -10,8 +10,14 @@ namespace {
 
 constexpr Duration kCnpMemory = Duration::millis(2);
 
-void forget(EgressGroup& g, const Held& h) {
-  (h.has(Held::kDelivered) ? g.unacked_bytes : g.queued_bytes) -= h.packet->size;
+void forget(EgressGroup& g, const Held& h, const RoleCtx& ctx) {
+  const uint32_t bytes = h.packet->size;
+  if (h.has(Held::kDelivered)) {
+    g.unacked_bytes -= bytes;
+    ctx.n->unsettled_bytes -= bytes;
+  } else {
+    g.queued_bytes -= bytes;
+  }
 }
 
 void note_receiver(DestinationFlow& f, const Frame& ack) {
@@ -135,7 +141,7 @@ Instant settle(DestinationFlow& f, Seq end, const RoleCtx& ctx) {
     const uint32_t bytes = h.packet->size;
     f.held_bytes -= bytes;
     ctx.n->held_bytes -= bytes;
-    forget(*f.group, h);
+    forget(*f.group, h, ctx);
     acked += bytes;
     ++packets;
     if (!h.asked.is_never()) asked = h.asked;
@@ -188,7 +194,7 @@ void discard_held(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
   ctx.n->poisoned_discarded += f.ring.size() + f.beyond.size();
   ctx.n->held_bytes -= f.held_bytes + f.beyond_bytes;
   f.held_bytes = f.beyond_bytes = 0;
-  for (uint64_t i = f.ring.begin(); i < f.ring.end(); ++i) forget(*f.group, f.ring[i]);
+  for (uint64_t i = f.ring.begin(); i < f.ring.end(); ++i) forget(*f.group, f.ring[i], ctx);
   f.ring.clear();
   f.beyond.clear();
   f.answering.clear();

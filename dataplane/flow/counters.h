@@ -46,6 +46,7 @@ enum class CounterKind : uint8_t {
   X(gate_peak,             kPeak,    "gate_peak_bytes",                "bytes",    "Highest value of gate_bytes since start") \
   X(held_bytes,            kGauge,   "held_bytes",                     "bytes",    "Packets held at the destination: reorder, undelivered and unsettled") \
   X(held_peak,             kPeak,    "held_peak_bytes",                "bytes",    "Highest value of held_bytes since start") \
+  X(unsettled_bytes,       kGauge,   "unsettled_bytes",                "bytes",    "Packets delivered to receivers and not acknowledged by them yet: a part of held_bytes") \
   X(admitted_bytes,        kCounter, "admitted_bytes",                 "bytes",    "Bytes admitted to the span and charged to budgets")
 // clang-format on
 

@@ -45,10 +45,10 @@ void World::add_site(bool a) {
     const uint64_t seed = s_.seed * 1000 + network_.switches();
     const uint32_t n = network_.add_switch({{.bytes = buffer}, seed});
     layers_[static_cast<size_t>(layer)].push_back(n);
+    network_.switch_node(n).count_in(sites_[a ? 0 : 1]);
     return n;
   };
-  const uint32_t otn =
-      add_switch(Layer::kOtn, s_.otn_buffer_bytes == 0 ? kNeverFull : s_.otn_buffer_bytes);
+  const uint32_t otn = add_switch(Layer::kOtn, s_.otn_buffer_bytes == 0 ? kNeverFull : s_.otn_buffer_bytes);
   otn_[a ? 0 : 1] = otn;
   std::vector<uint32_t> spines;
   for (uint32_t i = 0; i < t.spines; ++i) {
@@ -130,9 +130,11 @@ EndpointConfig World::endpoint_config(uint32_t number) const {
   tuning.egress = t.host;
   tuning.check_icrc = p.check_icrc;
   c.shard.timing.initial_rtt = Duration{fibre(t.km).ps / 500 + 1'000'000};
-  if (!p.cnp_proxy) c.shard.timing.cnp_min_interval = c.shard.timing.cnp_port_interval = Duration::seconds(3600);
+  if (!p.cnp_proxy)
+    c.shard.timing.cnp_min_interval = c.shard.timing.cnp_port_interval = Duration::seconds(3600);
   if (p.estimator && p.gate) {
-    c.estimator = EstimatorSettings{.slot = p.slot, .line_rate = t.host, .scheme = *p.estimator};
+    c.estimator = EstimatorSettings{
+        .slot = p.slot, .line_rate = t.host, .scheme = *p.estimator, .port_rate = t.long_link};
     tuning.slot = p.slot;
     tuning.queue_target = static_cast<uint64_t>(matchrdma::Scale(*c.estimator).q_target);
   }

@@ -34,6 +34,8 @@ class World {
   const WorldSettings& settings() const { return s_; }
   bool at_site_a(uint32_t host) const { return host < s_.topology.hosts_per_site(); }
   SwitchNode& otn(bool site_a) { return network_.switch_node(otn_[site_a ? 0 : 1]); }
+  /// All switches of the site, its OTN node too.
+  Occupancy& site(bool site_a) { return sites_[site_a ? 0 : 1]; }
   /// nullptr where the scheme has none.
   const ProxyBorder* proxy(bool site_a) const { return proxies_[site_a ? 0 : 1].get(); }
   /// Switches of a layer, both sites.
@@ -55,6 +57,7 @@ class World {
   ReceiverSettings receiver_;
   uint32_t otn_[2] = {};
   std::vector<uint32_t> layers_[kLayers];
+  Occupancy sites_[2];
   std::unique_ptr<ProxyBorder> proxies_[2];
   std::vector<std::unique_ptr<Border>> borders_;
   std::vector<Registration> registrations_;

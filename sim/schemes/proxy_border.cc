@@ -24,6 +24,7 @@ ProxyBorder::ProxyBorder(SimContext& context, SwitchNode& node, model::PacketAre
 }
 
 bool ProxyBorder::takes(SimPacket* p, bool from_long, SimTime now) {
+  now_ = now;
   bool at_once = false;
   if (p->kind == FrameKind::kProxy) {
     proxy_.add_datagram(p->bytes->bytes(), instant(now));
@@ -57,7 +58,7 @@ void ProxyBorder::run(SimTime now) {
   proxy_.poll(instant(now));
   if (proxy_.due(instant(now))) proxy_.run(instant(now));
   const Counters& n = proxy_.shard().counters();
-  const auto held = static_cast<int64_t>(n.held_bytes + n.gate_bytes);
+  const auto held = static_cast<int64_t>(n.held_bytes - n.unsettled_bytes + n.gate_bytes);
   node_.border_holds(held - held_, now);
   held_ = held;
   set_timer(now);

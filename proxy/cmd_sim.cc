@@ -1,0 +1,157 @@
+// matchrdma sim: the paper's network in virtual time, with the daemon's own core at the ends of the long link.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include "config/units.h"
+#include "proxy/commands.h"
+#include "proxy/json_output.h"
+#include "proxy/output_files.h"
+#include "proxy/progress.h"
+#include "proxy/sim_report.h"
+#include "sim/workload/closed_loop.h"
+
+namespace matchrdma {
+namespace {
+
+/// What was typed.
+struct SimArguments {
+  std::string schemes = "dcqcn,matchrdma", distance = "100", message = "64KiB", outstanding = "16", otn_buffer,
+              duration, mtu = "4096", completion = "early", estimator = "earned", seed = "1", json;
+  bool no_gate = false, no_cnp_proxy = false;
+};
+
+/// What is meant.
+struct SimPlan {
+  std::vector<sim::LongHaul> schemes;
+  sim::WorldSettings world;
+  sim::ClosedLoopSettings loop;
+  sim::Window window;
+  std::string workload;  ///< for people
+};
+
+std::vector<sim::LongHaul> parse_schemes(const std::string& text) {
+  std::vector<sim::LongHaul> out;
+  std::istringstream words(text == "all" ? "dcqcn,pseudo-ack,themis,matchrdma" : text);
+  for (std::string word; std::getline(words, word, ',');) {
+    const auto* found = std::find_if(std::begin(sim::kLongHauls), std::end(sim::kLongHauls),
+                                     [&](sim::LongHaul s) { return word == sim::scheme_name(s); });
+    if (found == std::end(sim::kLongHauls))
+      stop("--scheme " + text +
+               ": no such scheme; choose of dcqcn, pseudo-ack, themis and matchrdma, with commas"
+               " between them, or all",
+           kUsage);
+    if (std::find(out.begin(), out.end(), *found) == out.end()) out.push_back(*found);
+  }
+  if (out.empty()) stop("--scheme: name at least one, like matchrdma", kUsage);
+  return out;
+}
+
+void parse_proxy(const SimArguments& a, sim::ProxySettings& p) {
+  p.gate = !a.no_gate;
+  p.cnp_proxy = !a.no_cnp_proxy;
+  if (a.completion == "end-to-end") {
+    p.completion = Completion::kEndToEnd;
+  } else if (a.completion != "early") {
+    stop("--completion " + a.completion + ": no such policy; choose early or end-to-end", kUsage);
+  }
+  if (a.estimator == "fixed") {
+    p.estimator.reset();
+  } else if (a.estimator == "paper") {
+    p.estimator = Scheme::kPaper;
+  } else if (a.estimator != "earned") {
+    stop("--estimator " + a.estimator + ": no such estimator; choose fixed, earned or paper", kUsage);
+  }
+}
+
+SimPlan plan_of(const SimArguments& a) {
+  SimPlan p;
+  p.schemes = parse_schemes(a.schemes);
+  const double km = or_stop(parse_distance("--distance", a.distance));
+  if (km < 1) stop("--distance " + a.distance + ": the long link is 1 km at least", kUsage);
+  p.world.topology.km = static_cast<int64_t>(km + 0.5);
+  p.world.mtu = static_cast<uint32_t>(
+      or_stop(parse_whole("--mtu", a.mtu, 256, 4096, "choose 256, 512, 1024, 2048 or 4096")));
+  if (!legal_path_mtu(p.world.mtu)) stop("--mtu " + a.mtu + ": choose 256, 512, 1024, 2048 or 4096", kUsage);
+  if (!a.otn_buffer.empty())
+    p.world.otn_buffer_bytes =
+        static_cast<int64_t>(or_stop(parse_bytes_between("--otn-buffer", a.otn_buffer, 1 << 20, 1ull << 40)));
+  p.world.seed = or_stop(parse_seed("--seed", a.seed));
+  parse_proxy(a, p.world.proxy);
+  p.loop.message_bytes = static_cast<int64_t>(or_stop(parse_bytes_between("--message", a.message, 1, 1 << 30)));
+  p.loop.outstanding = static_cast<uint32_t>(
+      or_stop(parse_whole("--outstanding", a.outstanding, 1, 65536, "choose a whole number from 1 to 65536")));
+  p.window = sim::Window::steady(p.world.topology.km);
+  if (!a.duration.empty()) {
+    const Duration d =
+        or_stop(parse_duration_between("--duration", a.duration, Duration::micros(100), Duration::seconds(10)));
+    p.window.length = sim::SimSpan::nanos(d.ns);
+  }
+  p.workload = std::to_string(p.world.topology.hosts_per_site()) + " pairs of hosts, each keeps " +
+               std::to_string(p.loop.outstanding) + " messages of " +
+               bytes_text(static_cast<uint64_t>(p.loop.message_bytes)) + " outstanding";
+  return p;
+}
+
+SimRun run_one(const SimPlan& plan, sim::LongHaul scheme) {
+  SimRun r;
+  r.settings = plan.world;
+  r.settings.scheme = scheme;
+  sim::World world(r.settings);
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  const uint32_t n = r.settings.topology.hosts_per_site();
+  for (uint32_t h = 0; h < n; ++h) pairs.push_back({h, n + h});
+  sim::ClosedLoop load(world.network(), plan.loop, pairs);
+  constexpr double kMicros = 1e6;
+  Progress bar(std::string("simulating ") + sim::scheme_name(scheme) + ", us",
+               static_cast<uint64_t>((plan.window.warm_up + plan.window.length).us()));
+  const bool up = sim::run(world, load, plan.window, r.metrics,
+                           [&](double done, double) { bar.update(static_cast<uint64_t>(done * kMicros)); });
+  bar.finish();
+  if (!up) stop("the proxies did not agree on a session; please report this with what you typed", kBroken);
+  r.messages.assign(load.messages().begin() + static_cast<std::ptrdiff_t>(r.metrics.first_message),
+                    load.messages().end());
+  return r;
+}
+
+void run_sim(const SimArguments& a) {
+  const SimPlan plan = plan_of(a);
+  const std::vector<OutputFile> outputs{{"--json", a.json}};
+  if (auto r = check_writable(outputs); !r) stop(r.error());
+  std::vector<SimRun> runs;
+  for (const sim::LongHaul s : plan.schemes) runs.push_back(run_one(plan, s));
+  if (a.json != "-") print_runs(std::cout, plan.workload, runs);
+  if (!std::cout.flush()) stop("(stdout): write failed; the report is incomplete");
+  if (!a.json.empty())
+    if (auto r = write_json(runs_json(plan.workload, runs), a.json); !r) stop(r.error());
+}
+
+}  // namespace
+
+void add_sim_command(CLI::App& app) {
+  CLI::App* c = app.add_subcommand(
+      "sim", "Simulate two sites of 16 hosts and the long link between them, with and without proxies");
+  auto a = std::make_shared<SimArguments>();
+  c->add_option(
+      "--scheme", a->schemes,
+      "What stands at the ends of the long link: dcqcn (nothing), pseudo-ack, themis, matchrdma; several "
+      "with commas, or all (dcqcn,matchrdma)");
+  c->add_option("--distance", a->distance, "Length of the long link in km (100)");
+  c->add_option("--message", a->message, "Bytes of one message (64KiB)");
+  c->add_option("--outstanding", a->outstanding, "Messages that each pair of hosts keeps outstanding (16)");
+  c->add_option("--duration", a->duration,
+                "Virtual time that is measured (5 round trips, 5 ms at least), after 20 of warming up");
+  c->add_option("--mtu", a->mtu, "Payload bytes of a packet (4096)");
+  c->add_option("--otn-buffer", a->otn_buffer, "Packet memory of the nodes at the long link (never full)");
+  c->add_option("--completion", a->completion, "Of matchrdma: early (default) or end-to-end");
+  c->add_option("--estimator", a->estimator,
+                "Of matchrdma: earned (default), paper, or fixed at a host's rate");
+  c->add_flag("--no-gate", a->no_gate, "Of matchrdma: budgets hold nothing back");
+  c->add_flag("--no-cnp-proxy", a->no_cnp_proxy, "Of matchrdma: marks cross the long link");
+  c->add_option("--seed", a->seed, "Seed of all chance (1): same seed, same run");
+  c->add_option("--json", a->json, "Also write the figures as JSON to this file; - is stdout, without tables");
+  c->callback([a] { run_sim(*a); });
+}
+
+}  // namespace matchrdma
