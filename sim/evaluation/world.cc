@@ -117,8 +117,8 @@ EndpointConfig World::endpoint_config(uint32_t number) const {
   c.seed = s_.seed * 2 + number;
   c.shard.instance = number;
   // What the long link carries in a round trip, and as much again for gates and queues.
-  const auto bdp = static_cast<uint64_t>(t.long_link.bps / 8 * (fibre(t.km) * 2 + SimSpan::micros(100)).ps /
-                                         1'000'000 / 1'000'000);
+  const double round_trip = (fibre(t.km) * 2 + SimSpan::micros(100)).us() / 1e6;
+  const auto bdp = static_cast<uint64_t>(static_cast<double>(t.long_link.bps) / 8 * round_trip);
   Limits& l = c.shard.limits;
   l.custody_soft_bytes += 2 * bdp;
   l.custody_hard_bytes += 3 * bdp;
