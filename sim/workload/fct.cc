@@ -1,0 +1,91 @@
+#include "sim/workload/fct.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace matchrdma::sim {
+namespace {
+
+/// Nearest rank: the least value that `share` of all do not exceed. Not of nothing.
+double quantile(std::vector<double>& values, double share) {
+  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(rank, 1) - 1);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return sum / static_cast<double>(values.size());
+}
+
+/// Times of one end, collected.
+struct Samples {
+  std::vector<double> us, slowdown;
+
+  void add(SimSpan took, SimSpan ideal) {
+    us.push_back(took.us());
+    slowdown.push_back(took.us() / ideal.us());
+  }
+  Completions completions() {
+    if (us.empty()) return {};
+    return {.messages = us.size(),
+            .mean_us = mean(us),
+            .median_us = quantile(us, 0.5),
+            .p99_us = quantile(us, 0.99),
+            .mean_slowdown = mean(slowdown),
+            .p99_slowdown = quantile(slowdown, 0.99)};
+  }
+};
+
+}  // namespace
+
+SimSpan IdealPath::at_sender(const Flow& f, int64_t bytes) const {
+  constexpr double kBitPs = 8e12;  ///< bits per byte x ps per second
+  const auto packet = static_cast<uint32_t>(std::min<int64_t>(bytes, mtu));
+  // The base RTT holds one packet on the host's own link, which the size holds too.
+  const int64_t rest = bytes - packet;
+  const SimSpan size{static_cast<int64_t>(static_cast<double>(rest) * kBitPs / static_cast<double>(line.bps))};
+  return size + network.base_rtt(f.source, f.destination, packet);
+}
+
+SimSpan IdealPath::at_receiver(const Flow& f, int64_t bytes) const {
+  const SimSpan both_delays = network.base_rtt(f.source, f.destination, 0);
+  return at_sender(f, bytes) - SimSpan{both_delays.ps / 2};
+}
+
+Fct completion_times(const Workload& load, const IdealPath& ideal, const FlowFilter& filter, SimTime from) {
+  Samples sender, receiver;
+  Fct r;
+  for (const MessageRecord& m : load.messages()) {
+    const Flow& f = load.flow(m.flow);
+    if (m.posted < from || !filter(f)) continue;
+    if (m.acknowledged.is_never() || m.delivered.is_never()) {
+      ++r.unfinished;
+      continue;
+    }
+    sender.add(m.acknowledged - m.posted, ideal.at_sender(f, m.bytes));
+    receiver.add(m.delivered - m.posted, ideal.at_receiver(f, m.bytes));
+  }
+  r.sender = sender.completions();
+  r.receiver = receiver.completions();
+  return r;
+}
+
+double jain_index(const Workload& load, const FlowFilter& filter) {
+  std::vector<bool> used(load.flows());
+  for (const MessageRecord& m : load.messages()) used[m.flow] = true;
+  double sum = 0, squares = 0, flows = 0;
+  for (size_t f = 0; f < load.flows(); ++f) {
+    if (!used[f] || !filter(load.flow(f))) continue;
+    const auto bytes = static_cast<double>(load.delivered_bytes(f));
+    sum += bytes;
+    squares += bytes * bytes;
+    flows += 1;
+  }
+  return squares == 0 ? 1 : sum * sum / (flows * squares);
+}
+
+}  // namespace matchrdma::sim

@@ -1,0 +1,45 @@
+#pragma once
+// Completion times and fairness of a run (SIMULATOR 7, "3e FCT" and "extra").
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "sim/workload/workload.h"
+
+namespace matchrdma::sim {
+
+/// Which flows a figure speaks of: inter or intra, a site, all.
+using FlowFilter = std::function<bool(const Flow&)>;
+
+/// Completion times of messages at one end. Slowdown: time over what an empty network takes.
+struct Completions {
+  size_t messages = 0;
+  double mean_us = 0, median_us = 0, p99_us = 0;
+  double mean_slowdown = 0, p99_slowdown = 0;
+};
+
+struct Fct {
+  Completions sender;     ///< last (pseudo-)ACK
+  Completions receiver;   ///< last byte, in order
+  size_t unfinished = 0;  ///< messages that have not come to both ends; in neither of the above
+};
+
+/// What an empty network is.
+struct IdealPath {
+  const Network& network;
+  Rate line;     ///< of hosts
+  uint32_t mtu;  ///< payload bytes of a packet
+  /// Size over line rate and the base RTT; at the receiver without the way back. Headers are not in it, so no
+  /// transfer is faster.
+  SimSpan at_sender(const Flow& f, int64_t bytes) const;
+  SimSpan at_receiver(const Flow& f, int64_t bytes) const;
+};
+
+/// Of the messages posted from `from` on.
+Fct completion_times(const Workload& load, const IdealPath& ideal, const FlowFilter& filter, SimTime from = {});
+
+/// Jain's index over the bytes that the flows' receivers got: 1 where all got the same, 1/n where one got all.
+/// Flows that nothing was posted on are left out; without any other it is 1.
+double jain_index(const Workload& load, const FlowFilter& filter);
+
+}  // namespace matchrdma::sim
