@@ -114,6 +114,7 @@ bool Host::send_data(SimTime now) {
     p->source = number_;
     p->destination = s.peer.host;
     p->qp = s.peer.qp;
+    p->source_qp = qp;
     p->flow = s.peer.flow;
     refresh(qp);
     served_ = qp;

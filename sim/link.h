@@ -1,7 +1,10 @@
 #pragma once
 // One direction of a cable or of a long fibre.
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "dataplane/base/prng.h"
 #include "sim/event_core.h"
 #include "sim/sim_context.h"
 
@@ -17,23 +20,33 @@ class Node {
   ~Node() = default;
 };
 
+/// No light enters the fibre from `from` until `until`.
+struct DownTime {
+  SimTime from{}, until{};
+};
+
 struct LinkSpec {
   Rate rate{100'000'000'000};
   SimSpan delay = SimSpan::micros(1);  ///< one way
+  double loss = 0;                     ///< chance of each frame
+  uint64_t seed = 1;                   ///< of that chance
+  std::vector<DownTime> down{};        ///< in order, without overlap
 };
 
 /// Duty: serialises one frame at a time and delivers in order after the delay. What is on the fibre is a FIFO
 /// with one pending event, so the length of the fibre costs memory and no time. Does not queue: the sender
-/// waits until it is free.
+/// waits until it is free, and is not told of loss. A lost frame vanishes at the far end, so it costs no more
+/// events than others.
 class Link final : private EventHandler {
  public:
   Link(SimContext& context, const LinkSpec& spec, Node& to, uint32_t to_port)
-      : context_(context), spec_(spec), to_(to), to_port_(to_port) {}
+      : context_(context), spec_(spec), to_(to), to_port_(to_port), prng_(spec.seed) {}
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
   const LinkSpec& spec() const { return spec_; }
   SimTime free_at() const { return free_at_; }
+  uint64_t lost() const { return lost_; }  ///< frames
   /// Only when free.
   void send(SimPacket* p, SimTime now) {
     MRDMA_CHECK(now >= free_at_);
@@ -47,8 +60,14 @@ class Link final : private EventHandler {
   void on_event(SimTime now, uint64_t) override {
     SimPacket* p = on_fibre_.pop();
     if (!on_fibre_.empty()) context_.events.schedule(on_fibre_.front()->due, *this);
-    to_.receive(p, to_port_, now);
+    if (fails(*p)) {
+      ++lost_;
+      context_.packets.release(p);
+    } else {
+      to_.receive(p, to_port_, now);
+    }
   }
+  bool fails(const SimPacket& p);
 
   SimContext& context_;
   LinkSpec spec_;
@@ -56,6 +75,9 @@ class Link final : private EventHandler {
   uint32_t to_port_;
   SimTime free_at_{};
   SimPacketFifo on_fibre_;
+  Prng prng_;
+  size_t next_down_ = 0;  ///< first down time that may still matter
+  uint64_t lost_ = 0;
 };
 
 }  // namespace matchrdma::sim

@@ -30,7 +30,9 @@ void Network::join_host(uint32_t host, uint32_t to_switch, const LinkSpec& spec,
 uint32_t Network::join_switches(uint32_t a, uint32_t b, const LinkSpec& spec, const EcnSettings& ecn) {
   const uint32_t port_a = switches_[a].ports(), port_b = switches_[b].ports();
   switches_[a].add_port(links_.emplace_back(context_, spec, switches_[b], port_b), ecn);
-  switches_[b].add_port(links_.emplace_back(context_, spec, switches_[a], port_a), ecn);
+  LinkSpec back = spec;
+  ++back.seed;
+  switches_[b].add_port(links_.emplace_back(context_, back, switches_[a], port_a), ecn);
   edges_[a].push_back({false, b, spec});
   edges_[b].push_back({false, a, spec});
   return port_a;
@@ -91,6 +93,12 @@ SimSpan Network::base_rtt(uint32_t source, uint32_t destination, uint32_t payloa
     }
   }
   return rtt;
+}
+
+uint64_t Network::lost_frames() const {
+  uint64_t n = 0;
+  for (const Link& l : links_) n += l.lost();
+  return n;
 }
 
 int64_t Network::bdp_bytes(uint32_t source, uint32_t destination, uint32_t payload) const {

@@ -28,7 +28,7 @@ class Network {
   uint32_t add_switch(const SwitchSettings& settings);
   /// Both directions alike.
   void join_host(uint32_t host, uint32_t to_switch, const LinkSpec& spec, const EcnSettings& ecn);
-  /// Returns the port's number at `a`.
+  /// Returns the port's number at `a`. Both directions alike, but each loses by its own chance.
   uint32_t join_switches(uint32_t a, uint32_t b, const LinkSpec& spec, const EcnSettings& ecn);
   /// Gives every switch its shortest paths.
   void route();
@@ -46,6 +46,8 @@ class Network {
   EventCore& events() { return context_.events; }
   SimTime now() const { return context_.events.now(); }
   const SimPacketPool& packets() const { return context_.packets; }
+  /// On links, not in switches.
+  uint64_t lost_frames() const;
   Host& host(uint32_t h) { return hosts_[h]; }
   const Host& host(uint32_t h) const { return hosts_[h]; }
   SwitchNode& switch_node(uint32_t s) { return switches_[s]; }

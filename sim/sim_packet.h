@@ -26,6 +26,8 @@ struct SimPacket {
   uint32_t payload = 0;                  ///< bytes
   uint32_t source = 0, destination = 0;  ///< hosts
   uint32_t qp = 0;                       ///< of the destination host
+  /// Data: QP of the source host. No field of a request: who answers for a receiver has learned it elsewhere.
+  uint32_t source_qp = 0;
   uint32_t flow = 0;                     ///< what ECMP hashes besides the hosts
   uint32_t in_port = 0;                  ///< of the switch that holds it
   uint32_t message = 0;                  ///< first packet: bytes of the message; ACK, NACK: messages complete (MSN)

@@ -29,6 +29,9 @@ struct SwitchStats {
 /// end of a long link a Border may take what comes.
 class SwitchNode final : public Node, private EventHandler {
  public:
+  /// in_port of what a border has emitted.
+  static constexpr uint32_t kNoPort = ~uint32_t{0};
+
   SwitchNode(SimContext& context, uint32_t number, const SwitchSettings& settings)
       : context_(context), number_(number), buffer_(settings.buffer), prng_(settings.seed) {}
   SwitchNode(const SwitchNode&) = delete;
@@ -47,6 +50,8 @@ class SwitchNode final : public Node, private EventHandler {
   /// From the border, along the routes or over the long link. It came by no port, so nobody is paused for it.
   void emit(SimPacket* p, SimTime now) { enqueue(p, route(*p), now); }
   void emit_long(SimPacket* p, SimTime now) { enqueue(p, long_port_, now); }
+  /// What the border has taken goes its way after a detour, accounted to the port that it came by.
+  void readmit(SimPacket* p, SimTime now) { forward(p, now); }
   /// The border holds so many bytes more, or less.
   void border_holds(int64_t bytes, SimTime now) { hold(bytes, now); }
   /// What this switch holds counts there too: of a whole site.
@@ -83,7 +88,6 @@ class SwitchNode final : public Node, private EventHandler {
   void send(uint32_t port, SimTime now);
   void left(SimPacket& p, uint32_t port, SimTime now);
 
-  static constexpr uint32_t kNoPort = ~uint32_t{0};
   SimContext& context_;
   uint32_t number_;
   SharedBuffer buffer_;

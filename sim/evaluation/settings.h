@@ -2,10 +2,12 @@
 // What a run of the evaluation varies (SIMULATOR 0, 4 to 6, 8).
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "controlplane/estimator/settings.h"
 #include "dataplane/flow/policy.h"
 #include "sim/frame_sizes.h"
+#include "sim/link.h"
 #include "sim/schemes/themis_settings.h"
 #include "sim/sim_time.h"
 
@@ -39,6 +41,8 @@ struct TopologySettings {
   Rate host{100'000'000'000}, leaf_spine{100'000'000'000}, spine_otn{400'000'000'000},
       long_link{1'600'000'000'000};
   SimSpan cable = SimSpan::micros(1);
+  double loss = 0;               ///< of the long link, chance of each frame
+  std::vector<DownTime> down{};  ///< of the long link
   uint32_t hosts_per_site() const { return hosts_per_leaf * leaves; }
 };
 

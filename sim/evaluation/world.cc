@@ -76,14 +76,17 @@ void World::join_sites() {
   SimContext& context = network_.context();
   const TopologySettings& t = s_.topology;
   const uint32_t port[2] = {otn(true).ports(), otn(false).ports()};
-  network_.join_switches(otn_[0], otn_[1], {t.long_link, fibre(t.km)}, ecn(t.long_link));
+  // Each direction has a seed of its own, so those of two runs must not be neighbours.
+  const LinkSpec long_spec{t.long_link, fibre(t.km), t.loss, 2 * s_.seed, t.down};
+  network_.join_switches(otn_[0], otn_[1], long_spec, ecn(t.long_link));
   for (uint32_t end = 0; end < 2; ++end) {
     SwitchNode& node = network_.switch_node(otn_[end]);
     switch (s_.scheme) {
       case LongHaul::kDcqcn:
         break;
       case LongHaul::kPseudoAck:
-        borders_.push_back(std::make_unique<PseudoAckBorder>(context, node, PseudoAckSettings{}));
+        borders_.push_back(
+            std::make_unique<PseudoAckBorder>(context, node, PseudoAckSettings::for_link(long_spec)));
         node.set_border(*borders_.back(), port[end]);
         break;
       case LongHaul::kThemis:
