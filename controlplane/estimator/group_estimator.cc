@@ -92,9 +92,10 @@ Curve GroupEstimator::foresee(int horizon) {
   const Outlook o = outlook();
   SlotWhy& why = output_.why;
   why.predictions = forecast_.predict(horizon, o);
-  curve.at_horizon = paper_ ? paper_->at(horizon) : forecast_.mix(why.predictions);
+  const bool last = settings_.scheme == Scheme::kLast;
+  curve.at_horizon = paper_ ? paper_->at(horizon) : last ? level_.c() : forecast_.mix(why.predictions);
   // Without a period all slots to come look alike.
-  const bool level = paper_ ? paper_->period() <= 0 : !recurrence_.known();
+  const bool level = paper_ ? paper_->period() <= 0 : last || !recurrence_.known();
   for (int i = 0; i < curve.points(); ++i) {
     const int ahead = curve.ahead_of(i);
     curve.rate[static_cast<size_t>(i)] = level    ? curve.at_horizon
@@ -102,7 +103,7 @@ Curve GroupEstimator::foresee(int horizon) {
                                                   : forecast_.at(ahead, o);
   }
   // The low part of a slot before a rise was foreseen: its budget is right for the whole.
-  rises_ = !paper_ && forecast_.at(horizon + 1, o) > kRise * curve.at_horizon;
+  rises_ = settings_.scheme == Scheme::kEarned && forecast_.at(horizon + 1, o) > kRise * curve.at_horizon;
   return curve;
 }
 

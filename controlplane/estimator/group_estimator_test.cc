@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -224,7 +225,8 @@ class HostileTest : public ::testing::TestWithParam<uint64_t> {};
 
 TEST_P(HostileTest, BudgetStaysWithinFloorAndLine) {
   Prng p(GetParam());
-  auto g = group(GetParam() % 2 == 0 ? Scheme::kEarned : Scheme::kPaper);
+  const Scheme scheme = std::array{Scheme::kEarned, Scheme::kPaper, Scheme::kLast}[GetParam() % 3];
+  auto g = group(scheme);
   int64_t slot = -1;
   Duration one_way = kSpan;
   for (int i = 0; i < 20'000; ++i) {
@@ -233,6 +235,9 @@ TEST_P(HostileTest, BudgetStaysWithinFloorAndLine) {
       one_way = Duration::nanos(p.chance(0.1) ? static_cast<int64_t>(p.next() >> 1) : p.between(0, 20'000'000));
     close(*g, p.chance(0.7) ? hostile(p) : SlotRecord{}, slot, one_way);
     expect_sane(g->output(), slot);
+    if (scheme == Scheme::kLast) {
+      ASSERT_EQ(g->output().why.forecast, g->output().why.c);
+    }
     if (p.chance(0.1)) g->tighten(hostile(p), Duration::nanos(p.between(-5, 200'000)), kNear);
     if (HasFatalFailure()) return;
   }

@@ -11,10 +11,13 @@ namespace matchrdma {
 enum class Scheme : uint8_t {
   kEarned,  ///< predictors weighted by their own error (ESTIMATOR 6)
   kPaper,   ///< the paper's static weights and level factors, for comparison
+  kLast,    ///< what is now goes on, for comparison
 };
 
 /// As options and files call it.
-constexpr const char* scheme_word(Scheme s) { return s == Scheme::kPaper ? "paper" : "earned"; }
+constexpr const char* scheme_word(Scheme s) {
+  return s == Scheme::kPaper ? "paper" : s == Scheme::kLast ? "last" : "earned";
+}
 
 struct EstimatorSettings {
   Duration slot = Duration::micros(200);

@@ -46,7 +46,7 @@ Standing stand(World& w, const Workload& load) {
 }
 
 PauseMetrics pauses_between(const std::vector<SimSpan>& from, const std::vector<SimSpan>& to, SimSpan time) {
-  PauseMetrics p;
+  PauseMetrics p{.ports = from.size()};
   for (size_t i = 0; i < from.size(); ++i) {
     const double share = (to[i] - from[i]).us() / time.us();
     p.ratio += share / static_cast<double>(from.size());
@@ -106,6 +106,7 @@ bool run(World& world, Workload& load, const Window& window, RunMetrics& out,
   events.run_until(start + window.warm_up);
   out.first_message = load.messages().size();
   const Standing from = stand(world, load);
+  out.window_start = from.at;
   for (const auto& [o, b] : buffers(world, out)) {
     b->highest = o->peak();
     o->start(from.at);

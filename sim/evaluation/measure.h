@@ -15,6 +15,7 @@ struct PauseMetrics {
   double ratio = 0;     ///< paused time of all ports / (ports x time)
   double worst = 0;     ///< of the port that stood still longest
   uint64_t frames = 0;  ///< PAUSEs that this layer sent
+  size_t ports = 0;
 };
 
 /// Bytes that wait in switches, and in what a scheme holds back.
@@ -30,9 +31,10 @@ struct FlowMetrics {
 };
 
 struct RunMetrics {
-  double seconds = 0;                     ///< virtual, of the window
-  bool complete = true;                   ///< the workload ended, where it has an end
-  std::vector<FlowMetrics> flows{};       ///< within the window
+  double seconds = 0;                ///< virtual, of the window
+  bool complete = true;              ///< the workload ended, where it has an end
+  std::vector<FlowMetrics> flows{};  ///< within the window
+  SimTime window_start{};
   size_t first_message = 0;               ///< of the workload: posted in the window, or after it
   BufferMetrics source{}, destination{};  ///< OTN node of site A and of site B
   BufferMetrics destination_site{};       ///< all switches of site B
@@ -46,6 +48,12 @@ struct RunMetrics {
   /// Payload in order at receivers, of flows between the sites; Gb/s.
   double delivered_gbps() const { return gbps(&FlowMetrics::delivered_bytes); }
   double acknowledged_gbps() const { return gbps(&FlowMetrics::acknowledged_bytes); }
+  /// That send, of all layers.
+  size_t ports() const {
+    size_t sum = 0;
+    for (const PauseMetrics& p : pauses) sum += p.ports;
+    return sum;
+  }
 
  private:
   double gbps(int64_t FlowMetrics::*bytes) const {
