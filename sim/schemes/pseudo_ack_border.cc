@@ -56,7 +56,7 @@ bool PseudoAckBorder::from_far_device(SimPacket* p, SimTime now) {
   MRDMA_CHECK(it != near_.end());
   Near& f = it->second;
   if (p->kind == FrameKind::kNack) {
-    if (f.copies.ask(p->seq, now)) start_again(f, now);
+    if (f.copies.ask(p->seq, now) && f.pace.deadline().is_never()) resend(f, now);
   } else {
     const int64_t before = f.copies.acknowledged();
     if (f.copies.release(p->seq)) f.timer.set(f.copies.empty() ? SimTime::never() : now + s_.timeout);
@@ -72,56 +72,38 @@ void PseudoAckBorder::tell(SimPacket* message, SimTime now) {
   node_.emit_long(message, now);
 }
 
-void PseudoAckBorder::start_again(Near& f, SimTime now) {
-  if (!f.resending) resending_.push_back(&f);
-  f.resending = true;
-  resend(now);
+void PseudoAckBorder::resend(Near& f, SimTime now) {
+  // Copies wait here and not in the switch, where a flow that goes back once more could not call them off.
+  if (queued_bytes_ > kMostQueued) return f.pace.set(now + kQueuedWait);
+  SimPacket* p = context_.packets.alloc();
+  const CopyQueue::Next next = f.copies.next(*p, now);
+  if (next == CopyQueue::Next::kAskSender && f.nack.may(f.copies.acknowledged(), now))
+    answers_.send(FrameKind::kNack, f.ends, f.copies.acknowledged(), now);
+  if (next != CopyQueue::Next::kCopy) return context_.packets.release(p);
+  p->source = f.ends.source;
+  p->destination = f.ends.destination;
+  p->qp = f.ends.destination_qp;
+  p->source_qp = f.ends.source_qp;
+  p->flow = f.ends.flow;
+  p->traffic_class = f.traffic_class;
+  ++sent_again_;
+  queued_bytes_ += p->size;
+  f.pace.set(now + context_.tick.serialise(p->size + context_.frames.gap, s_.resend_rate));
+  node_.emit_long(p, now);
 }
 
-void PseudoAckBorder::resend(SimTime now) {
-  while (queued_bytes_ < kQueuedBytes && !resending_.empty()) {
-    Near& f = *resending_.front();
-    resending_.pop_front();
-    SimPacket* p = context_.packets.alloc();
-    const CopyQueue::Next next = f.copies.next(*p, now);
-    if (next == CopyQueue::Next::kAskSender && f.nack.may(f.copies.acknowledged(), now))
-      answers_.send(FrameKind::kNack, f.ends, f.copies.acknowledged(), now);
-    if (next != CopyQueue::Next::kCopy) {
-      f.resending = false;
-      context_.packets.release(p);
-      continue;
-    }
-    resending_.push_back(&f);
-    p->source = f.ends.source;
-    p->destination = f.ends.destination;
-    p->qp = f.ends.destination_qp;
-    p->source_qp = f.ends.source_qp;
-    p->flow = f.ends.flow;
-    p->traffic_class = f.traffic_class;
-    ++sent_again_;
-    queued_bytes_ += p->size;
-    node_.emit_long(p, now);
-  }
-}
-
-void PseudoAckBorder::leaves(SimPacket& p, bool to_long, SimTime now) {
-  if (!to_long || p.kind != FrameKind::kData || p.in_port != SwitchNode::kNoPort) return;
-  queued_bytes_ -= p.size;
-  // The switch is about to serve its next packet, so not from here.
-  if (resending_.empty() || resend_pending_) return;
-  resend_pending_ = true;
-  context_.events.schedule(now, *this, kResend);
+void PseudoAckBorder::leaves(SimPacket& p, bool to_long, SimTime) {
+  if (to_long && p.kind == FrameKind::kData && p.in_port == SwitchNode::kNoPort) queued_bytes_ -= p.size;
 }
 
 void PseudoAckBorder::on_event(SimTime now, uint64_t argument) {
-  if (argument == kResend) {
-    resend_pending_ = false;
-    return resend(now);
-  }
   Near& f = near_.at(static_cast<uint32_t>(argument));
-  f.timer.set(now + s_.timeout);
-  f.copies.go_back();
-  start_again(f, now);
+  if (argument < kResend) {
+    f.timer.set(now + s_.timeout);
+    f.copies.go_back();
+  }
+  // Otherwise the pace is kept: the copy that is due goes from where the flow has gone back to.
+  if (f.pace.deadline().is_never()) resend(f, now);
 }
 
 }  // namespace matchrdma::sim

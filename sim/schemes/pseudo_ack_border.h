@@ -1,7 +1,6 @@
 #pragma once
 // Pseudo-ACKs at the ends of a long link, after NTT's RDMA accelerator (SIMULATOR 6).
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
 
 #include "sim/border.h"
@@ -47,25 +46,25 @@ class PseudoAckBorder final : public Border, private EventHandler {
           traffic_class(data.traffic_class),
           copies(border.memory_, border.s_.round_trip),
           nack(border.s_.nack_gap),
-          timer(border.context_.events, border, data.flow) {}
+          timer(border.context_.events, border, data.flow),
+          pace(border.context_.events, border, kResend | data.flow) {}
     FlowEnds ends;
     uint8_t traffic_class;
     CopyQueue copies;
     AskOnce nack;
-    Timer timer;             ///< for news of the receiver
-    bool resending = false;  ///< stands in resending_
+    Timer timer;  ///< for news of the receiver
+    Timer pace;   ///< of copies that go again
   };
-  static constexpr uint64_t kResend = uint64_t{1} << 32;  ///< above all flows' numbers
-  /// Copies in the switch's queue at a time: as much as keeps a link of 1.6 Tb/s busy for 0.6 us.
-  static constexpr int64_t kQueuedBytes = 128 << 10;
+  static constexpr uint64_t kResend = uint64_t{1} << 32;       ///< above all flows' numbers
+  static constexpr int64_t kMostQueued = 64 << 10;             ///< bytes of copies in the switch's queue
+  static constexpr SimSpan kQueuedWait = SimSpan::nanos(500);  ///< then others wait so long
 
   void on_event(SimTime now, uint64_t argument) override;
   bool from_sender(SimPacket* p, SimTime now);
   bool from_near_device(SimPacket* p, SimTime now);
   bool from_receiver(SimPacket* p, SimTime now);
   bool from_far_device(SimPacket* p, SimTime now);
-  void start_again(Near& f, SimTime now);
-  void resend(SimTime now);
+  void resend(Near& f, SimTime now);
   void tell(SimPacket* message, SimTime now);
   ForwardTrack& far(uint32_t flow) { return far_.try_emplace(flow, s_.round_trip).first->second; }
 
@@ -76,9 +75,7 @@ class PseudoAckBorder final : public Border, private EventHandler {
   CopyMemory memory_;
   std::unordered_map<uint32_t, Near> near_;  ///< by flow
   std::unordered_map<uint32_t, ForwardTrack> far_;
-  std::deque<Near*> resending_;  ///< in turn
-  int64_t queued_bytes_ = 0;     ///< of copies, in the switch's queue
-  bool resend_pending_ = false;
+  int64_t queued_bytes_ = 0;  ///< of copies, in the switch's queue
   uint64_t sent_again_ = 0, control_bytes_ = 0;
 };
 

@@ -12,6 +12,9 @@ struct PseudoAckSettings {
   int64_t copy_bytes = 0;             ///< most bytes of copies at one device, all flows
   SimSpan round_trip{};               ///< of the long link
   SimSpan timeout{};                  ///< without news of the far receiver, then all copies of a flow go again
+  /// Of the copies of one flow. Twice a sender's port: a flow catches up, and a round trip's copies of all
+  /// flows do not come to the far site at the rate of the long link.
+  Rate resend_rate{200'000'000'000};
   SimSpan nack_gap = SimSpan::micros(50);  ///< between NACKs of the same packet to the sender
 
   /// Copies of what the link carries in a round trip, and 100 us for the ways within the sites.
