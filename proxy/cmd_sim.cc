@@ -60,8 +60,10 @@ void parse_proxy(const SimArguments& a, sim::ProxySettings& p) {
     p.estimator.reset();
   } else if (a.estimator == "paper") {
     p.estimator = Scheme::kPaper;
+  } else if (a.estimator == "last") {
+    p.estimator = Scheme::kLast;
   } else if (a.estimator != "earned") {
-    stop("--estimator " + a.estimator + ": no such estimator; choose fixed, earned or paper", kUsage);
+    stop("--estimator " + a.estimator + ": no such estimator; choose fixed, earned, paper or last", kUsage);
   }
 }
 
@@ -107,7 +109,7 @@ SimRun run_one(const SimPlan& plan, sim::LongHaul scheme) {
   Progress bar(std::string("simulating ") + sim::scheme_name(scheme) + ", us",
                static_cast<uint64_t>((plan.window.warm_up + plan.window.length).us()));
   const bool up = sim::run(world, load, plan.window, r.metrics,
-                           [&](double done, double) { bar.update(static_cast<uint64_t>(done * kMicros)); });
+                           [&](double done, double) { bar.show(static_cast<uint64_t>(done * kMicros)); });
   bar.finish();
   if (!up) stop("the proxies did not agree on a session; please report this with what you typed", kBroken);
   r.messages.assign(load.messages().begin() + static_cast<std::ptrdiff_t>(r.metrics.first_message),
@@ -146,12 +148,15 @@ void add_sim_command(CLI::App& app) {
   c->add_option("--otn-buffer", a->otn_buffer, "Packet memory of the nodes at the long link (never full)");
   c->add_option("--completion", a->completion, "Of matchrdma: early (default) or end-to-end");
   c->add_option("--estimator", a->estimator,
-                "Of matchrdma: earned (default), paper, or fixed at a host's rate");
+                "Of matchrdma: earned (default), paper, last (what is now goes on), or fixed at a host's rate");
   c->add_flag("--no-gate", a->no_gate, "Of matchrdma: budgets hold nothing back");
   c->add_flag("--no-cnp-proxy", a->no_cnp_proxy, "Of matchrdma: marks cross the long link");
   c->add_option("--seed", a->seed, "Seed of all chance (1): same seed, same run");
   c->add_option("--json", a->json, "Also write the figures as JSON to this file; - is stdout, without tables");
-  c->callback([a] { run_sim(*a); });
+  add_sim_evaluate_command(*c);
+  c->callback([a, c] {
+    if (c->get_subcommands().empty()) run_sim(*a);
+  });
 }
 
 }  // namespace matchrdma

@@ -14,6 +14,8 @@ void add_trace_make_command(CLI::App& trace);
 void add_replay_command(CLI::App& app);
 void add_slots_command(CLI::App& app);
 void add_sim_command(CLI::App& app);
+/// Below `sim`.
+void add_sim_evaluate_command(CLI::App& sim);
 void add_config_command(CLI::App& app);
 /// Only in builds with DPDK (MATCHRDMA_HAS_SPAN).
 void add_span_command(CLI::App& app);

@@ -29,29 +29,29 @@ struct EvaluationSeries {
     double x;
     Estimate y;
   };
-  std::vector<Point> points;  ///< by x
+  std::vector<Point> points{};  ///< by x
 };
 
 struct EvaluationFigure {
   sim::Figure what;
-  std::vector<EvaluationSeries> series;
+  std::vector<EvaluationSeries> series{};
 };
 
 /// What the paper says, what must be reached, and what was.
 struct EvaluationClaim {
   std::string figure;  ///< of the paper
-  std::string paper, wanted, ours;
+  std::string paper, wanted{}, ours{};
   bool met = false;
-  std::string cause;  ///< of a miss
+  std::string cause{};  ///< of a miss
 };
 
 struct Evaluation {
   std::string commit;  ///< of the program
   bool quick = false;
-  std::vector<EvaluationRun> runs;  ///< in the order of the plan
-  std::vector<EvaluationFigure> figures;
-  std::vector<EvaluationClaim> claims;
-  std::vector<std::string> choices;  ///< of what the paper leaves open (SIMULATOR 8)
+  std::vector<EvaluationRun> runs{};  ///< in the order of the plan
+  std::vector<EvaluationFigure> figures{};
+  std::vector<EvaluationClaim> claims{};
+  std::vector<std::string> choices{};  ///< of what the paper leaves open (SIMULATOR 8)
 };
 
 /// Runs the plan on `jobs` threads. progress: runs done and all, from one thread at a time. Same plan, same

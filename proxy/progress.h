@@ -18,6 +18,10 @@ class Progress {
 
   /// Cheap enough to be called per packet: looks at the clock once in 1024 calls.
   void update(uint64_t done);
+  /// For steps that take long themselves: every call is shown.
+  void show(uint64_t done) {
+    if (terminal_) draw(done);
+  }
   /// Wipes the line.
   void finish();
 
