@@ -8,7 +8,7 @@
 
 namespace matchrdma {
 
-inline constexpr uint8_t kChannelVersion = 1;
+inline constexpr uint8_t kChannelVersion = 2;
 /// UDP payload. Fits every span with an Ethernet MTU, so nothing of ours is ever fragmented.
 inline constexpr size_t kMaxDatagramBytes = 1400;
 

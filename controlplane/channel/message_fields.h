@@ -122,6 +122,7 @@ void fields(A& a, In<A, CustodyAck>& m) {
   seq(a, m.confirmed_end);
   seq(a, m.received_end);
   ranges(a, m);
+  bounded(a, m.known_begin, 0, INT64_MAX);
   bounded(a, m.known_end, 0, INT64_MAX);  // INT64_MAX: everything is known
   flag(a, m.msn_known);
   a.u24(m.msn_real.v);

@@ -107,6 +107,7 @@ class MessageMaker {
       m.range[i] = {begin, begin + r_.between(1, 1000)};
       begin += r_.between(1, 1000);
     }
+    m.known_begin = seq();
     m.known_end = coin() ? INT64_MAX : seq();
     m.msn_known = coin();
     m.msn_real = Msn{number<uint32_t>(1 << 24)};

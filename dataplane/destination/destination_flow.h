@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "dataplane/base/pooled_ring.h"
-#include "dataplane/base/seq_map.h"
+#include "dataplane/destination/beyond.h"
 #include "dataplane/base/token_bucket.h"
 #include "dataplane/flow/ack_template.h"
 #include "dataplane/flow/flow_key.h"
@@ -69,8 +69,8 @@ struct DestinationFlow {
   PooledRing<Held> ring;  ///< [acked_end, expected) by packet
   uint64_t deliver_index = 0;
   Cause redeliver_cause = Cause::kReceiverNak;
-  SeqMap<PacketRef> beyond;  ///< came over the span behind a hole
-  uint64_t held_bytes = 0, beyond_bytes = 0;
+  Beyond beyond;
+  uint64_t held_bytes = 0;       ///< in `ring`
   bool short_of_memory = false;  ///< packets were dropped for it, and what is held has not gone since
   PooledRing<Answering> answering;
 
@@ -95,6 +95,7 @@ struct DestinationFlow {
   bool report_now = false;
   Instant last_report = Instant{-1'000'000'000'000};
   uint64_t report_seq = 0;
+  Seq report_from = 0;         ///< where the next report goes on, where one does not hold all holes
   uint64_t report_news = 0;    ///< newest report that said something new
   uint64_t report_echoed = 0;  ///< newest report the source has seen
   uint64_t mark_seen = 0;

@@ -27,10 +27,7 @@ void no_memory(DestinationFlow& f, const RoleCtx& ctx) {
 // way.
 bool make_room(DestinationFlow& f, uint32_t bytes, const RoleCtx& ctx) {
   while (!memory_allows(f, bytes, ctx) && !f.beyond.empty()) {
-    const auto newest = std::prev(f.beyond.end());
-    f.beyond_bytes -= newest->second->size;
-    count_held(ctx, -int64_t{newest->second->size});
-    f.beyond.erase(newest);
+    count_held(ctx, -int64_t{f.beyond.drop_last()});
     no_memory(f, ctx);
   }
   return f.ring.empty() || memory_allows(f, bytes, ctx);
@@ -86,35 +83,31 @@ void below_expected(DestinationFlow& f, const Frame& req, Seq psn, PacketRef pac
 }
 
 void drain_beyond(DestinationFlow& f, const RoleCtx& ctx) {
-  while (!f.beyond.empty() && f.beyond.begin()->first <= f.expected) {
-    auto node = f.beyond.extract(f.beyond.begin());
-    const Seq psn = node.key();
-    PacketRef p = std::move(node.mapped());
-    f.beyond_bytes -= p->size;
+  while (!f.beyond.empty() && f.beyond.first() <= f.expected) {
+    const Seq psn = f.beyond.first();
+    PacketRef p = f.beyond.pop_first();
     count_held(ctx, -int64_t{p->size});
     const ParseResult parsed = parse_frame(p->bytes());
     if (psn == f.expected) {
       if (hold(f, parsed.frame, psn, p, ctx)) continue;
       no_memory(f, ctx);
-      return;
+      break;
     }
     if (parsed.frame.info().read_class) read_again(f, psn, std::move(p), ctx);
   }
+  f.beyond.forget_below(f.beyond.empty() ? INT64_MAX : f.beyond.first());
 }
 
-void keep_beyond(DestinationFlow& f, Seq psn, PacketRef packet, const RoleCtx& ctx) {
+void keep_beyond(DestinationFlow& f, const Frame& req, Seq psn, PacketRef packet, const RoleCtx& ctx) {
   const uint32_t bytes = packet->size;
   if (psn - f.acked_end >= ctx.limits->max_psn_window || !memory_allows(f, bytes, ctx)) {
     no_memory(f, ctx);
     return;
   }
-  const size_t before = f.beyond.size();
-  f.beyond.try_emplace(f.beyond.end(), psn, std::move(packet));
-  if (f.beyond.size() == before) {
+  if (!f.beyond.add(psn, psn + psn_count(req, f.path_mtu), std::move(packet))) {
     ctx.n->reasons.add(Reason::kSpanDuplicate);
     return;
   }
-  f.beyond_bytes += bytes;
   count_held(ctx, bytes);
   f.report_dirty = true;
 }
@@ -151,7 +144,7 @@ void pass_before_lift(DestinationFlow& f, const Frame& req, Seq psn, PacketRef p
 }  // namespace
 
 uint64_t reorder_room(const DestinationFlow& f, const RoleCtx& ctx) {
-  const uint64_t limit = ctx.limits->reorder_memory, held = f.held_bytes + f.beyond_bytes;
+  const uint64_t limit = ctx.limits->reorder_memory, held = f.held_bytes + f.beyond.bytes();
   const auto left = [](uint64_t all, uint64_t used) { return all - std::min(all, used); };
   const uint64_t room = std::min(left(limit, ctx.n->held_bytes), left(limit / 4, held));
   // Receivers that stand still may hold all of it; nobody else is to starve for them.
@@ -176,7 +169,7 @@ void on_request(DestinationFlow& f, const Frame& req, PacketRef packet, Egress& 
     return;
   }
   if (psn > f.expected) {
-    keep_beyond(f, psn, std::move(packet), ctx);
+    keep_beyond(f, req, psn, std::move(packet), ctx);
     return;
   }
   if (!make_room(f, packet->size, ctx) || !hold(f, req, psn, packet, ctx)) {

@@ -1,6 +1,7 @@
 #include "dataplane/destination/report.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "dataplane/destination/reorder.h"
 
@@ -15,33 +16,22 @@ Duration repeat_every(const RoleCtx& ctx) { return {std::max((ctx.rtt / 4).ns, D
 // stands still. The next in order finds room where nothing of the flow is held, or what stands behind it gives
 // way.
 Seq bound_by_memory(DestinationFlow& f, const RoleCtx& ctx) {
-  if (f.held_bytes + f.beyond_bytes == 0) f.short_of_memory = false;
+  if (f.held_bytes + f.beyond.bytes() == 0) f.short_of_memory = false;
   if (!f.short_of_memory) return INT64_MAX;
   const uint64_t packets = reorder_room(f, ctx) / (f.path_mtu + kMostHeaders);
   const int64_t least = f.ring.empty() || !f.beyond.empty() ? 1 : 0;
   return f.expected + std::max(static_cast<int64_t>(packets), least);
 }
 
-void fill_ranges(const DestinationFlow& f, CustodyAck& a) {
-  a.known_end = INT64_MAX;
-  int nodes = 512;  // bounded work per report; what lies above is told by a later one
-  for (const auto& [psn, packet] : f.beyond) {
-    if (--nodes == 0) {
-      a.known_end = psn;
-      return;
-    }
-    const ParseResult parsed = parse_frame(packet->bytes());
-    const Seq end = psn + psn_count(parsed.frame, f.path_mtu);
-    if (a.ranges > 0 && a.range[a.ranges - 1].end == psn) {
-      a.range[a.ranges - 1].end = end;
-      continue;
-    }
-    if (a.ranges == CustodyAck::kRanges) {
-      a.known_end = psn;
-      return;
-    }
-    a.range[a.ranges++] = {psn, end};
-  }
+// One report holds so many ranges; what lies above is told by the next, and then again from the beginning.
+void fill_ranges(DestinationFlow& f, CustodyAck& a) {
+  const SeqMap<Seq>& all = f.beyond.ranges();
+  auto r = all.upper_bound(f.report_from);
+  if (r == all.end()) r = all.begin();
+  a.known_begin = r == all.begin() ? f.expected : std::prev(r)->second;
+  for (; r != all.end() && a.ranges < CustodyAck::kRanges; ++r) a.range[a.ranges++] = {r->first, r->second};
+  a.known_end = r == all.end() ? INT64_MAX : r->first;
+  f.report_from = r == all.end() ? 0 : std::prev(r)->first;
 }
 
 }  // namespace

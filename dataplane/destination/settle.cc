@@ -192,8 +192,8 @@ Answer on_receiver_cnp(DestinationFlow& f, const RoleCtx& ctx) {
 void discard_held(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
   egress.remove(f);
   ctx.n->poisoned_discarded += f.ring.size() + f.beyond.size();
-  ctx.n->held_bytes -= f.held_bytes + f.beyond_bytes;
-  f.held_bytes = f.beyond_bytes = 0;
+  ctx.n->held_bytes -= f.held_bytes + f.beyond.bytes();
+  f.held_bytes = 0;
   for (uint64_t i = f.ring.begin(); i < f.ring.end(); ++i) forget(*f.group, f.ring[i], ctx);
   f.ring.clear();
   f.beyond.clear();

@@ -127,7 +127,7 @@ struct CustodyAck {
   Seq received_end = 0;   ///< the destination has everything below
   int ranges = 0;         ///< received beyond, ascending; hints
   std::array<SeqRange, kRanges> range{};
-  Seq known_end = 0;  ///< nothing is said about PSNs at or above
+  Seq known_begin = 0, known_end = 0;  ///< nothing is said about PSNs outside of it but below received_end
   bool msn_known = false;
   Msn msn_real;            ///< newest MSN of the receiver
   uint8_t credits = 31;    ///< newest credit code

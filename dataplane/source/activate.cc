@@ -29,7 +29,7 @@ Message open_message(const SourceFlow& f) {
 
 void set_base(SourceFlow& f, Seq base) {
   f.base = f.epsn = f.confirmed_end = f.admitted_end = f.released_end = f.acked_end = f.sent_end = base;
-  f.ack_wanted_end = f.far_received_end = f.repair_cursor = base;
+  f.ack_wanted_end = f.far_received_end = base;
   f.messages = f.messages_confirmed = 0;
   f.msn_at_base = f.has_start ? f.start_msn : 0;
   f.msn_real = -1;

@@ -40,14 +40,6 @@ void forget_gap(SourceFlow& f) {
   f.chosen_drop = -1;
 }
 
-bool received(const CustodyAck& a, Seq psn) {
-  if (psn < a.received_end) return true;
-  for (int i = 0; i < a.ranges; ++i) {
-    if (psn >= a.range[i].begin && psn < a.range[i].end) return true;
-  }
-  return false;
-}
-
 void flag_resend(SourceFlow& f, uint64_t i) {
   Owned& o = f.window[i];
   if (o.has(Owned::kResend) || i >= f.admit_index) return;
@@ -61,23 +53,52 @@ Instant mark_time(const SourceFlow& f, uint64_t seq) {
   return m.seq == seq && seq != 0 ? m.sent : Instant{INT64_MIN};
 }
 
-// H2: a hole is lost only if a mark that was sent reorder_window after the packet has arrived before it.
-void repair_holes(SourceFlow& f, const CustodyAck& a, Instant marked, const RoleCtx& ctx) {
-  const Seq first = std::max(a.received_end, f.confirmed_end);
-  uint64_t i = f.find(first);
-  if (i >= f.admit_index) return;
-  const auto lost = [&](const Owned& o) {
-    return o.has(Owned::kSent) && !o.has(Owned::kResend) && o.sent + ctx.timing->reorder_window <= marked;
-  };
-  if (!lost(f.window[i]) && f.repair_cursor > first) {
-    i = f.find(f.repair_cursor);
+/// Duty: looks at holes, a bounded number of packets for each report; the cursor goes on with the next one.
+class HoleScan {
+ public:
+  HoleScan(SourceFlow& f, Instant marked, const RoleCtx& ctx) : f_(f), marked_(marked), ctx_(ctx) {}
+
+  /// [begin, end) is missing at the destination. False: enough for now.
+  bool look(Seq begin, Seq end) {
+    for (uint64_t i = first_ending_above(f_.window, begin); i < f_.admit_index && f_.window[i].psn < end; ++i) {
+      if (left_-- == 0) {
+        f_.repair_cursor = f_.window[i].psn;
+        return false;
+      }
+      const Owned& o = f_.window[i];
+      if (o.has(Owned::kResend)) continue;
+      if (lost(o)) {
+        flag_resend(f_, i);
+      } else if (end == INT64_MAX) {
+        return true;  // behind all that has come: on its way, and so is what was sent after it
+      }
+    }
+    return true;
   }
-  // Bounded work per report; the cursor goes on with the next one.
-  for (int budget = 512; i < f.admit_index && budget > 0; ++i, --budget) {
-    const Owned& o = f.window[i];
-    if (o.psn >= a.known_end) break;
-    f.repair_cursor = o.end();
-    if (!received(a, o.psn) && lost(o)) flag_resend(f, i);
+
+ private:
+  /// H2: a hole is lost only if a mark that was sent reorder_window after the packet has arrived before it.
+  bool lost(const Owned& o) const {
+    return o.has(Owned::kSent) && o.sent + ctx_.timing->reorder_window <= marked_;
+  }
+
+  SourceFlow& f_;
+  Instant marked_;
+  const RoleCtx& ctx_;
+  int left_ = 512;
+};
+
+void repair_holes(SourceFlow& f, const CustodyAck& a, Instant marked, const RoleCtx& ctx) {
+  const Seq first = std::max({a.received_end, f.confirmed_end, a.known_begin});
+  // A hole with more packets than one report may look at goes on where the last one stopped.
+  const Seq from = f.repair_cursor < a.known_end ? std::max(first, f.repair_cursor) : first;
+  f.repair_cursor = 0;
+  HoleScan scan(f, marked, ctx);
+  Seq at = from;
+  for (int r = 0; r <= a.ranges; ++r) {
+    const Seq end = r < a.ranges ? std::min(a.range[r].begin, a.known_end) : a.known_end;
+    if (end > at && !scan.look(at, end)) return;
+    if (r < a.ranges) at = std::max(at, a.range[r].end);
   }
 }
 
@@ -105,9 +126,13 @@ void note_receiver_credits(SourceFlow& f, const CustodyAck& a) {
 
 Instant mark_deadline(const SourceFlow& f, const RoleCtx& ctx) {
   if (f.window.empty() || f.sent_end == f.base) return Instant::never();
-  // One mark reorder_window after the last packet proves its loss; then a slow repeat until all is confirmed.
-  const Instant proof = f.last_send + ctx.timing->reorder_window;
-  if (f.last_mark < proof) return later(proof, f.last_mark + ctx.timing->reorder_window);
+  // One mark reorder_window after the last packet proves its loss; then a slow repeat until all is confirmed. A
+  // sender that never pauses that long gets its marks all the same, or no loss of it would ever be proven.
+  const Duration window = ctx.timing->reorder_window;
+  const Instant proof = f.last_send + window;
+  if (f.last_mark < proof)
+    return earlier(later(proof, f.last_mark + window),
+                   f.last_mark + Duration{std::max((ctx.rtt / 8).ns, (window * 4).ns)});
   return f.last_mark + Duration{std::max((ctx.rtt / 4).ns, Duration::millis(1).ns)};
 }
 

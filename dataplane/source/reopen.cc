@@ -10,7 +10,7 @@ constexpr Duration kAskAgain = Duration::seconds(1);
 
 // The far side starts counting reports and marks anew.
 void forget_far_side(SourceFlow& f, Seq base) {
-  f.reopen_base = f.far_received_end = f.repair_cursor = base;
+  f.reopen_base = f.far_received_end = base;
   f.ack_echo = 0;
   f.marks = {};
   f.rto_backoff = 0;

@@ -159,7 +159,7 @@ struct SourceFlow {
   uint64_t ack_echo = 0;
   uint64_t resend_scan = 0;
   uint32_t resend_pending = 0;
-  Seq repair_cursor = 0;
+  Seq repair_cursor = 0;  ///< PSN in a hole where the next report goes on
   Seq far_received_end = 0;
   Instant rto_at = Instant::never();
   uint32_t rto_backoff = 0;
