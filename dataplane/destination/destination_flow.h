@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "dataplane/base/pooled_ring.h"
-#include "dataplane/destination/beyond.h"
 #include "dataplane/base/token_bucket.h"
+#include "dataplane/destination/beyond.h"
 #include "dataplane/flow/ack_template.h"
 #include "dataplane/flow/flow_key.h"
 #include "dataplane/flow/message.h"

@@ -1,5 +1,6 @@
 #pragma once
 // One receiver: the flows to it, what paces them, and what it is seen to take.
+#include <algorithm>
 #include <cstdint>
 
 #include "dataplane/base/intrusive_fifo.h"
@@ -32,6 +33,11 @@ struct EgressGroup {
   bool metered = false;        ///< in the slot of now
   uint64_t queued_bytes = 0;   ///< in order, not delivered yet
   uint64_t unacked_bytes = 0;  ///< delivered, not acknowledged yet
+  /// So much may wait here where the span loses packets, or each hole would stop the receiver until it is
+  /// filled.
+  uint64_t repair_bytes = 0;
+  /// What waits here and should not.
+  uint64_t backlog_bytes() const { return queued_bytes - std::min(queued_bytes, repair_bytes); }
 
   bool paced() const { return reactive.tightened(); }
   bool open() const { return capacity.open() && (!paced() || pacing.open()); }

@@ -30,7 +30,9 @@ class ReceiverSlots {
   Instant next_deadline() const { return metered_.empty() ? Instant::never() : earlier(look_at_, end_); }
 
  private:
-  static constexpr int64_t kLooks = 4;  ///< the last of them is the end of the slot
+  static constexpr int64_t kLooks = 4;                       ///< the last of them is the end of the slot
+  static constexpr Duration kForget = Duration::seconds(1);  ///< what repairs need, since the last hole
+  int64_t number() const { return end_.ns / slot_.ns - 1; }
   void close();
   void look(Instant now);
   void begin(EgressGroup& g, Instant now);
@@ -38,6 +40,7 @@ class ReceiverSlots {
 
   Duration slot_;
   Instant end_, look_at_ = Instant::never();
+  bool began_ = false;  ///< nobody was watched before; run() has not seen to the looks yet
   std::vector<EgressGroup*> metered_;
   std::vector<GroupSlot> closed_, looked_;
 };

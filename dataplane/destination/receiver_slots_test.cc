@@ -94,6 +94,22 @@ TEST_F(ReceiverSlotsTest, LateOnesCoverMore) {
   EXPECT_EQ(slots.closed()[0].record.per(kSlot).arrived_bytes, 1000u);
 }
 
+// Where the span loses packets, what came while a hole stood open may wait: it is no sign of a slow receiver.
+TEST_F(ReceiverSlotsTest, WhatRepairsNeedIsNoBacklog) {
+  slots.arrived(g, 1000, at(250));
+  g.unacked_bytes = 1;
+  g.queued_bytes = 1'000'000;
+  g.repair_bytes = 600'000;
+  slots.run(at(400), kFar);
+  EXPECT_EQ(slots.closed()[0].record.backlog_bytes, 400'000u);
+  g.queued_bytes = 100'000;
+  slots.run(at(600), kFar);
+  EXPECT_EQ(slots.closed()[0].record.backlog_bytes, 0u);
+  const uint64_t before = g.repair_bytes;
+  for (int64_t t = 800; t <= 3'000'000; t += 200) slots.run(at(t), kFar);
+  EXPECT_LT(g.repair_bytes, before / 10) << "forgotten without holes";
+}
+
 TEST_F(ReceiverSlotsTest, WithoutALengthNothingIsRecorded) {
   ReceiverSlots none{Duration{}};
   none.arrived(g, 1000, at(250));

@@ -82,7 +82,17 @@ void below_expected(DestinationFlow& f, const Frame& req, Seq psn, PacketRef pac
   deliver_asking(f, std::move(packet), Cause::kDuplicateForwarded, ctx);
 }
 
+// Where as much waits as came while the hole stood open, the next one is filled before the receiver gets there.
+// No more than arrives in the time that a repair takes.
+void remember_repair(EgressGroup& g, uint64_t bytes, const RoleCtx& ctx) {
+  const Duration repair = ctx.rtt + ctx.rtt / 4;
+  const auto most =
+      static_cast<uint64_t>(static_cast<__int128>(ctx.tuning->egress.bps) * repair.ns / 8'000'000'000);
+  g.repair_bytes = std::max(g.repair_bytes, std::min(bytes, most));
+}
+
 void drain_beyond(DestinationFlow& f, const RoleCtx& ctx) {
+  const uint64_t before = f.beyond.bytes();
   while (!f.beyond.empty() && f.beyond.first() <= f.expected) {
     const Seq psn = f.beyond.first();
     PacketRef p = f.beyond.pop_first();
@@ -95,6 +105,7 @@ void drain_beyond(DestinationFlow& f, const RoleCtx& ctx) {
     }
     if (parsed.frame.info().read_class) read_again(f, psn, std::move(p), ctx);
   }
+  if (before != f.beyond.bytes()) remember_repair(*f.group, before - f.beyond.bytes(), ctx);
   f.beyond.forget_below(f.beyond.empty() ? INT64_MAX : f.beyond.first());
 }
 

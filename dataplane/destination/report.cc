@@ -67,7 +67,8 @@ void run_report_timer(DestinationFlow& f, const RoleCtx& ctx) {
   a.form = f.form;
   ctx.out->message(a);
   f.last_report = ctx.now;
-  f.report_dirty = f.report_now = false;
+  f.report_dirty = f.report_from != 0;  // there are more holes than it could hold
+  f.report_now = false;
 }
 
 Instant report_deadline(const DestinationFlow& f, const RoleCtx& ctx) {

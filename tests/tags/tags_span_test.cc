@@ -72,6 +72,42 @@ TEST(Tags, H2_LastPacketIsFoundByItsMark) {
   EXPECT_EQ(psns(rig.b.lan), (Psns{100}));
 }
 
+// A sender at line rate leaves no gap of reorder_window; waiting for one proved no loss for as long as it sent.
+TEST(Tags, H2_HolesAreRepairedWhileTheSenderNeverPauses) {
+  PairRig rig;
+  rig.connect();
+  uint32_t psn = 100;
+  const auto send_for = [&](Duration d) {
+    for (Duration t{}; t < d; t = t + Duration::micros(10)) {
+      rig.from_a(write_only(psn));
+      if (psn == 110) lose(rig.a.wan, psn);
+      ++psn;
+      rig.run(Duration::micros(10));
+    }
+  };
+  send_for(Duration::millis(5));
+  EXPECT_EQ(rig.a.shard.counters().custody_resends, 1u);
+  EXPECT_GT(psns(rig.b.lan).size(), 300u) << "what came behind the hole";
+}
+
+// More holes than one report holds: the next goes on, so all are filled after one round trip.
+TEST(Tags, H2_ManyHolesAreFilledAtOnce) {
+  PairRig rig;
+  rig.connect();
+  constexpr uint32_t kHoles = 100;
+  for (uint32_t psn = 100; psn <= 100 + 2 * kHoles; ++psn) rig.from_a(write_only(psn));
+  for (uint32_t i = 0; i < kHoles; ++i) lose(rig.a.wan, 101 + 2 * i);
+  rig.carry_ab();
+  rig.wait(Duration::micros(60));
+  rig.carry_ab();  // the mark
+  for (int report = 0; report < 8; ++report) rig.wait(Duration::micros(110));
+  rig.carry_ba();
+  rig.wait(Duration::micros(10));
+  EXPECT_EQ(psns(rig.a.wan, Cause::kCustodyResend).size(), kHoles);
+  rig.carry_ab();
+  EXPECT_EQ(psns(rig.b.lan).size(), 1 + 2 * kHoles);
+}
+
 TEST(Tags, H6_RawNakInCustodyResendsAndNeverPasses) {
   PairRig rig;
   rig.connect();
