@@ -50,6 +50,17 @@ TEST(PseudoAck, AGapOnTheLanIsNamedOnceAndPassed) {
   EXPECT_EQ(d.lan.seqs(kNack), (Seqs{1, 1}));
 }
 
+TEST(PseudoAck, RepeatsOfTheSenderEndHere) {
+  Device d;
+  d.sends(0);
+  d.sends(1);
+  d.run_ns(10'000);
+  d.sends(0);  // its ACK was lost
+  d.run_ns(10'000);
+  EXPECT_EQ(d.lan.seqs(kAck), (Seqs{1, 2, 2}));
+  EXPECT_EQ(d.span.seqs(kData), (Seqs{0, 1}));
+}
+
 TEST(PseudoAck, SendsAgainWhatTheFarDeviceAsksFor) {
   Device d;
   for (int64_t i = 0; i < 4; ++i) d.sends(i);
