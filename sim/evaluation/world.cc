@@ -47,8 +47,7 @@ void World::add_site(bool a) {
     layers_[static_cast<size_t>(layer)].push_back(n);
     return n;
   };
-  const uint32_t otn =
-      add_switch(Layer::kOtn, s_.otn_buffer_bytes == 0 ? kNeverFull : s_.otn_buffer_bytes);
+  const uint32_t otn = add_switch(Layer::kOtn, s_.otn_buffer_bytes == 0 ? kNeverFull : s_.otn_buffer_bytes);
   otn_[a ? 0 : 1] = otn;
   std::vector<uint32_t> spines;
   for (uint32_t i = 0; i < t.spines; ++i) {
@@ -133,7 +132,8 @@ EndpointConfig World::endpoint_config(uint32_t number) const {
   tuning.egress = t.host;
   tuning.check_icrc = p.check_icrc;
   c.shard.timing.initial_rtt = Duration{fibre(t.km).ps / 500 + 1'000'000};
-  if (!p.cnp_proxy) c.shard.timing.cnp_min_interval = c.shard.timing.cnp_port_interval = Duration::seconds(3600);
+  if (!p.cnp_proxy)
+    c.shard.timing.cnp_min_interval = c.shard.timing.cnp_port_interval = Duration::seconds(3600);
   if (p.estimator && p.gate) {
     c.estimator = EstimatorSettings{.slot = p.slot, .line_rate = t.host, .scheme = *p.estimator};
     tuning.slot = p.slot;

@@ -26,7 +26,7 @@ TEST(PseudoAck, ComesAfterProcWhateverTheFarSideDoes) {
   d.run_ns(2'000);
   EXPECT_TRUE(d.lan.heard.empty());
   d.run_ns(100);
-  EXPECT_EQ(d.lan.seqs(kAck), (Seqs{1, 2, 3, 4, 5}));  // cumulative: the next PSN
+  ASSERT_EQ(d.lan.seqs(kAck), (Seqs{1, 2, 3, 4, 5}));  // cumulative: the next PSN
   const Heard& first = d.lan.heard.front();
   EXPECT_EQ(first.at.ps, 2'000'000 + 6'880);  // proc, and an ACK of 86 bytes on the line
   EXPECT_EQ(first.source, Device::kThere);
