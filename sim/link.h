@@ -40,7 +40,12 @@ struct LinkSpec {
 class Link final : private EventHandler {
  public:
   Link(SimContext& context, const LinkSpec& spec, Node& to, uint32_t to_port)
-      : context_(context), spec_(spec), to_(to), to_port_(to_port), prng_(spec.seed) {}
+      : context_(context),
+        spec_(spec),
+        to_(to),
+        to_port_(to_port),
+        may_fail_(spec.loss > 0 || !spec.down.empty()),
+        prng_(spec.seed) {}
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
@@ -60,7 +65,7 @@ class Link final : private EventHandler {
   void on_event(SimTime now, uint64_t) override {
     SimPacket* p = on_fibre_.pop();
     if (!on_fibre_.empty()) context_.events.schedule(on_fibre_.front()->due, *this);
-    if (fails(*p)) {
+    if (may_fail_ && fails(*p)) {
       ++lost_;
       context_.packets.release(p);
     } else {
@@ -75,6 +80,7 @@ class Link final : private EventHandler {
   uint32_t to_port_;
   SimTime free_at_{};
   SimPacketFifo on_fibre_;
+  bool may_fail_;
   Prng prng_;
   size_t next_down_ = 0;  ///< first down time that may still matter
   uint64_t lost_ = 0;

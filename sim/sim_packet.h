@@ -28,9 +28,9 @@ struct SimPacket {
   uint32_t qp = 0;                       ///< of the destination host
   /// Data: QP of the source host. No field of a request: who answers for a receiver has learned it elsewhere.
   uint32_t source_qp = 0;
-  uint32_t flow = 0;                     ///< what ECMP hashes besides the hosts
-  uint32_t in_port = 0;                  ///< of the switch that holds it
-  uint32_t message = 0;                  ///< first packet: bytes of the message; ACK, NACK: messages complete (MSN)
+  uint32_t flow = 0;     ///< what ECMP hashes besides the hosts
+  uint32_t in_port = 0;  ///< of the switch that holds it
+  uint32_t message = 0;  ///< first packet: bytes of the message; ACK, NACK: messages complete (MSN)
   FrameKind kind = FrameKind::kData;
   uint8_t traffic_class = kDataClass;  ///< PFC: the class that is paused or resumed
   bool ce = false;                     ///< congestion experienced

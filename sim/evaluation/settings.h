@@ -28,8 +28,8 @@ const char* scheme_name(LongHaul s);
 struct ProxySettings {
   Completion completion = Completion::kEarly;
   std::optional<Scheme> estimator = Scheme::kEarned;  ///< none: budgets fixed at the line rate of a receiver
-  bool gate = true;       ///< false: a budget that never holds anything back
-  bool cnp_proxy = true;  ///< false: marks cross the long link
+  bool gate = true;                                   ///< false: a budget that never holds anything back
+  bool cnp_proxy = true;                              ///< false: marks cross the long link
   Duration slot = Duration::micros(200);
   bool check_icrc = true;
 };

@@ -100,6 +100,7 @@ TEST(CopyQueue, LeavesToTheSenderWhatFindsNoRoom) {
   fill(q, 4, 5, at_us(1));
   EXPECT_EQ(q.acknowledged(), 2);
   EXPECT_EQ(q.arrive(data(3), at_us(2)), Arrival::kPass);  // the sender's repair
+  EXPECT_FALSE(q.ask(3, at_us(101)));                      // which is on its way
   EXPECT_EQ(q.arrive(data(4), at_us(2)), Arrival::kAgain);
   q.release(3);
   EXPECT_EQ(q.acknowledged(), 3);
@@ -107,6 +108,22 @@ TEST(CopyQueue, LeavesToTheSenderWhatFindsNoRoom) {
   EXPECT_EQ(q.acknowledged(), 5);
   q.release(5);
   EXPECT_EQ(memory.used(), 0);
+}
+
+TEST(CopyQueue, TheSenderGoesBackToItsFirstWithoutACopy) {
+  CopyMemory memory(250);
+  CopyQueue q(memory, kRoundTrip);
+  fill(q, 0, 4, at_us(0));
+  q.release(1);
+  fill(q, 4, 6, at_us(0));  // copies of 1 and 4; the receiver is not known to have 2 and 3
+  EXPECT_TRUE(q.ask(4, at_us(200)));
+  SimPacket p;
+  EXPECT_EQ(q.next(p, at_us(200)), CopyQueue::Next::kCopy);
+  EXPECT_EQ(p.seq, 4);
+  EXPECT_EQ(q.next(p, at_us(200)), CopyQueue::Next::kAskSender);
+  EXPECT_EQ(q.acknowledged(), 2);
+  EXPECT_EQ(q.arrive(data(3), at_us(201)), Arrival::kGap);
+  fill(q, 2, 4, at_us(202));
 }
 
 TEST(CopyQueue, AsksTheSenderWhereThereIsNoCopy) {

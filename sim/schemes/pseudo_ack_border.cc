@@ -56,7 +56,7 @@ bool PseudoAckBorder::from_far_device(SimPacket* p, SimTime now) {
   MRDMA_CHECK(it != near_.end());
   Near& f = it->second;
   if (p->kind == FrameKind::kNack) {
-    if (f.copies.ask(p->seq, now) && f.pace.deadline().is_never()) resend(f, now);
+    if (f.copies.ask(p->seq, now)) resend(f, now);
   } else {
     const int64_t before = f.copies.acknowledged();
     if (f.copies.release(p->seq)) f.timer.set(f.copies.empty() ? SimTime::never() : now + s_.timeout);
@@ -102,8 +102,7 @@ void PseudoAckBorder::on_event(SimTime now, uint64_t argument) {
     f.timer.set(now + s_.timeout);
     f.copies.go_back();
   }
-  // Otherwise the pace is kept: the copy that is due goes from where the flow has gone back to.
-  if (f.pace.deadline().is_never()) resend(f, now);
+  resend(f, now);
 }
 
 }  // namespace matchrdma::sim

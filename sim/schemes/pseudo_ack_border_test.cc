@@ -26,7 +26,7 @@ TEST(PseudoAck, ComesAfterProcWhateverTheFarSideDoes) {
   d.run_ns(2'000);
   EXPECT_TRUE(d.lan.heard.empty());
   d.run_ns(100);
-  EXPECT_EQ(d.lan.seqs(kAck), (Seqs{1, 2, 3, 4, 5}));  // cumulative: the next PSN
+  ASSERT_EQ(d.lan.seqs(kAck), (Seqs{1, 2, 3, 4, 5}));  // cumulative: the next PSN
   const Heard& first = d.lan.heard.front();
   EXPECT_EQ(first.at.ps, 2'000'000 + 6'880);  // proc, and an ACK of 86 bytes on the line
   EXPECT_EQ(first.source, Device::kThere);
@@ -48,6 +48,17 @@ TEST(PseudoAck, AGapOnTheLanIsNamedOnceAndPassed) {
   d.sends(4);  // the NACK or its fruit was lost
   d.run_ns(10'000);
   EXPECT_EQ(d.lan.seqs(kNack), (Seqs{1, 1}));
+}
+
+TEST(PseudoAck, RepeatsOfTheSenderEndHere) {
+  Device d;
+  d.sends(0);
+  d.sends(1);
+  d.run_ns(10'000);
+  d.sends(0);  // its ACK was lost
+  d.run_ns(10'000);
+  EXPECT_EQ(d.lan.seqs(kAck), (Seqs{1, 2, 2}));
+  EXPECT_EQ(d.span.seqs(kData), (Seqs{0, 1}));
 }
 
 TEST(PseudoAck, SendsAgainWhatTheFarDeviceAsksFor) {

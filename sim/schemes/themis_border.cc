@@ -34,9 +34,6 @@ bool ThemisBorder::loops(SimPacket* p, SimTime now) {
   const uint32_t passes = f.count.passes(looping_);
   if (passes == 0 && f.loops.empty()) return false;
   p->due = now + pass(*p) * passes;
-  // Nobody overtakes, whatever the count was when the one before came.
-  if (!f.loops.empty()) p->due = std::max(p->due, f.last_due);
-  f.last_due = p->due;
   if (f.loops.empty()) f.exit.set(p->due);
   f.loops.push(p);
   ++looping_;
@@ -45,6 +42,7 @@ bool ThemisBorder::loops(SimPacket* p, SimTime now) {
   return true;
 }
 
+// Nobody overtakes, whatever the count was when the one before came.
 void ThemisBorder::let_out(Looped& f, SimTime now) {
   while (!f.loops.empty() && f.loops.front()->due <= now) {
     SimPacket* p = f.loops.pop();
@@ -57,12 +55,8 @@ void ThemisBorder::let_out(Looped& f, SimTime now) {
 
 // Passes that have not begun are cancelled; each packet ends the one that it is in.
 void ThemisBorder::recover(Looped& f, SimTime now) {
-  SimTime last = now;
-  for (SimPacket* p = f.loops.front(); p != nullptr; p = p->next) {
-    const SimSpan left{(p->due - now).ps % pass(*p).ps};
-    last = p->due = std::max(last, now + left);
-  }
-  f.last_due = last;
+  for (SimPacket* p = f.loops.front(); p != nullptr; p = p->next)
+    p->due = now + SimSpan{(p->due - now).ps % pass(*p).ps};
   let_out(f, now);
 }
 

@@ -39,8 +39,7 @@ class ThemisBorder final : public Border, private EventHandler {
           exit(border.context_.events, border, uint64_t{flow} << 1),
           recovery(border.context_.events, border, uint64_t{flow} << 1 | 1) {}
     LoopCount count;
-    SimPacketFifo loops{};  ///< in order; due: when it leaves
-    SimTime last_due{};
+    SimPacketFifo loops{};  ///< in order; due: end of its own passes
     Timer exit, recovery;
   };
 
