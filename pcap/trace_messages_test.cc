@@ -171,10 +171,15 @@ TEST(TraceMessages, HalfMessagesAtTheEndsOfTheCaptureAreCounted) {
   c.a(Conversation::request(op::kRcSendLast, 0x12, 9, 10));
   c.a(Conversation::request(op::kRcSendOnly, 0x12, 10, 10));
   c.b(Conversation::ack(0x11, 10, 1));
-  c.a(Conversation::request(op::kRcSendFirst, 0x12, 11, 1024));
+  c.a(Conversation::request(op::kRcSendFirst, 0x12, 11, 1024));  // and a packet that the tap has lost
+  c.a(Conversation::request(op::kRcSendOnly, 0x12, 13, 10));
+  c.b(Conversation::ack(0x11, 13, 3));
+  c.a(Conversation::request(op::kRcSendFirst, 0x12, 14, 1024));
   const TraceMessages t = of(c);
-  EXPECT_EQ(t.messages.size(), 1u);
-  EXPECT_EQ(t.cut_off, 2u);
+  EXPECT_EQ(t.cut_off, 3u);
+  ASSERT_EQ(t.messages.size(), 2u);
+  EXPECT_EQ(t.messages[0].completed, Conversation::time_of(2));
+  EXPECT_EQ(t.messages[1].completed, Conversation::time_of(5));
 }
 
 // C13: a retry asks for the rest of a READ at a PSN inside its range.
@@ -186,9 +191,11 @@ TEST(TraceMessages, AReadIsOneMessageHoweverOftenItIsAskedFor) {
   c.b(read_response(op::kRcReadRespFirst, 101)).b(read_response(op::kRcReadRespMiddle, 102));
   c.b(read_response(op::kRcReadRespLast, 103));
   c.a(read_request(104, 0x10000, 4096));  // the same memory again
+  c.a(read_request(110, 0x10800, 2048));  // the rest of a READ that the tap has not seen
   const TraceMessages t = of(c);
-  ASSERT_EQ(t.messages.size(), 2u);
+  ASSERT_EQ(t.messages.size(), 3u);
   EXPECT_EQ(t.messages[0].bytes, 4096u);
+  EXPECT_EQ(t.messages[2].bytes, 2048u);
   EXPECT_TRUE(t.messages[0].read);
   EXPECT_EQ(t.messages[0].source, Conversation::net(false, 0).src);
   EXPECT_EQ(t.messages[0].start, Conversation::time_of(0));

@@ -105,21 +105,21 @@ TEST(AicbWorkload, AnIterationIsComputingAndTalkingAtLineRate) {
   };
   const double share = 7.0 / 8;
   const Case cases[] = {
-      {"ring", "a -1 4000000 NONE 0 8000000 NONE 0 2000000 ALLREDUCE 800000000 400000", Pattern::kRing, 3600,
-       2 * share * 2e8},
-      {"pairwise", "a -1 4000000 NONE 0 8000000 NONE 0 2000000 ALLREDUCE 800000000 400000", Pattern::kPairwise,
-       3600, 2 * share * 2e8},
-      {"reduce-scatter", "a -1 0 NONE 0 0 NONE 0 4000000 REDUCESCATTER 800000000 0", Pattern::kPairwise, 1000,
-       share * 2e8},
-      {"mirror", "a -1 4000000 NONE 0 0 NONE 0 0 ALLREDUCE 800000000 0", Pattern::kMirror, 1000, 2e8},
-      {"gather there and back", "a -1 4000000 ALLGATHER 400000000 4000000 ALLGATHER 400000000 0 NONE 0 0",
-       Pattern::kRing, 2000, 2 * share * 1e8},
+      {"ring", "a -1 4000000 NONE 0 8000000 NONE 0 2000000 ALLREDUCE 400000000 400000", Pattern::kRing, 3600,
+       2 * share * 1e8},
+      {"pairwise", "a -1 4000000 NONE 0 8000000 NONE 0 2000000 ALLREDUCE 400000000 400000", Pattern::kPairwise,
+       3600, 2 * share * 1e8},
+      {"reduce-scatter", "a -1 0 NONE 0 0 NONE 0 4000000 REDUCESCATTER 400000000 0", Pattern::kPairwise, 1000,
+       share * 1e8},
+      {"mirror", "a -1 4000000 NONE 0 0 NONE 0 0 ALLREDUCE 400000000 0", Pattern::kMirror, 1000, 1e8},
+      {"gather there and back", "a -1 4000000 ALLGATHER 200000000 4000000 ALLGATHER 200000000 0 NONE 0 0",
+       Pattern::kRing, 2000, 2 * share * 5e7},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     Sites s(1, 4);
     const double expected_us = c.compute_us + line_seconds(c.bytes) * 1e6;
-    for (const SimSpan t : run(s, model(c.layer), {.pattern = c.pattern, .scale = 4, .iterations = 3}))
+    for (const SimSpan t : run(s, model(c.layer), {.pattern = c.pattern, .scale = 4, .iterations = 2}))
       EXPECT_NEAR(t.us(), expected_us, 0.03 * expected_us);
   }
 }
@@ -133,6 +133,14 @@ TEST(AicbExamples, IterationsTakeTwentyToFortyMilliseconds) {
     EXPECT_LT(ms, 40) << e.name;
     RecordProperty(std::string(e.name), std::to_string(ms));
   }
+}
+
+// What came is not enough: the next iteration writes into the buffers that are still being sent.
+TEST(AicbWorkload, ACollectiveEndsWithTheAcknowledgements) {
+  Sites s(100, 1);
+  const SimSpan t =
+      run(s, model("a -1 0 NONE 0 0 NONE 0 0 REDUCESCATTER 800 0"), {.scale = 1, .iterations = 1})[0];
+  EXPECT_NEAR(t.us(), 1004, 1);
 }
 
 TEST(AicbWorkload, AllToAllIsABurst) {
@@ -183,22 +191,26 @@ TEST(AicbWorkload, PipelineStagesHandOverAndSumApart) {
 
 TEST(AicbWorkload, JitterSpreadsComputingAndTheSlowestRankCounts) {
   const AicbModel m = model("a -1 1000000 NONE 0 0 NONE 0 0 ALLREDUCE 800 0");
-  const auto times = [&](double j, uint64_t seed) {
-    Sites s(1, 4);
-    return run(s, m, {.scale = 1, .jitter = j, .iterations = 20, .seed = seed});
+  constexpr uint64_t kIterations = 200;
+  const auto times = [&](double j, uint32_t hosts_per_site, uint64_t seed) {
+    Sites s(1, hosts_per_site);
+    return run(s, m, {.scale = 1, .jitter = j, .iterations = kIterations, .seed = seed});
   };
-  const std::vector<SimSpan> still = times(0, 1), shaken = times(0.2, 1);
-  EXPECT_EQ(times(0.2, 1), shaken);
-  EXPECT_NE(times(0.2, 2), shaken);
-  double sum = 0;
-  for (size_t i = 0; i < 20; ++i) {
-    const double more_us = (shaken[i] - still[i]).us();
-    EXPECT_GT(more_us, -200);
-    EXPECT_LE(more_us, 200);
-    sum += more_us;
+  EXPECT_EQ(times(0.2, 1, 1), times(0.2, 1, 1));
+  EXPECT_NE(times(0.2, 1, 1), times(0.2, 1, 2));
+  for (const uint32_t hosts_per_site : {1u, 4u}) {
+    const std::vector<SimSpan> still = times(0, hosts_per_site, 1), shaken = times(0.2, hosts_per_site, 1);
+    double sum = 0;
+    for (size_t i = 0; i < kIterations; ++i) {
+      const double more_us = (shaken[i] - still[i]).us();
+      EXPECT_GT(more_us, -210);  // ranks do not end at the same time
+      EXPECT_LT(more_us, 210);
+      sum += more_us;
+    }
+    // The greatest of n uniform numbers is n / (n + 1) of the width, on average.
+    const double n = 2 * hosts_per_site;
+    EXPECT_NEAR(sum / kIterations, -200 + 400 * n / (n + 1), 20);
   }
-  // The greatest of eight uniform numbers is 8/9 on average: 156 us above the middle.
-  EXPECT_NEAR(sum / 20, 156, 25);
 }
 
 TEST(AicbWorkload, WithoutAnEndItGoesOn) {

@@ -142,6 +142,7 @@ TEST(MixedWorkload, WithEnoughQpsNothingWaitsBehindAnother) {
   s.run(load);
   ASSERT_TRUE(load.done());
   EXPECT_EQ(load.queued(), 0u);
+  EXPECT_EQ(load.flows(), load.arrivals().size());  // no QP for nothing
 }
 
 }  // namespace
