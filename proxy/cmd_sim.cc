@@ -10,25 +10,28 @@
 #include "proxy/output_files.h"
 #include "proxy/progress.h"
 #include "proxy/sim_report.h"
-#include "sim/workload/closed_loop.h"
+#include "proxy/sim_workload.h"
 
 namespace matchrdma {
 namespace {
 
 /// What was typed.
 struct SimArguments {
-  std::string schemes = "dcqcn,matchrdma", distance = "100", message = "64KiB", outstanding = "16", otn_buffer,
-              duration, mtu = "4096", completion = "early", estimator = "earned", seed = "1", json;
+  SimWorkloadArguments workload;
+  std::string schemes = "dcqcn,matchrdma", distance = "100", loss = "0", otn_buffer, duration, mtu = "4096",
+              completion = "early", estimator = "earned", seed = "1", json;
   bool no_gate = false, no_cnp_proxy = false;
 };
+
+/// Virtual time that a workload which ends by itself may take.
+constexpr sim::SimSpan kPatience = sim::SimSpan::micros(60'000'000);
 
 /// What is meant.
 struct SimPlan {
   std::vector<sim::LongHaul> schemes;
   sim::WorldSettings world;
-  sim::ClosedLoopSettings loop;
   sim::Window window;
-  std::string workload;  ///< for people
+  SimWorkload load;
 };
 
 std::vector<sim::LongHaul> parse_schemes(const std::string& text) {
@@ -81,18 +84,15 @@ SimPlan plan_of(const SimArguments& a) {
         static_cast<int64_t>(or_stop(parse_bytes_between("--otn-buffer", a.otn_buffer, 1 << 20, 1ull << 40)));
   p.world.seed = or_stop(parse_seed("--seed", a.seed));
   parse_proxy(a, p.world.proxy);
-  p.loop.message_bytes = static_cast<int64_t>(or_stop(parse_bytes_between("--message", a.message, 1, 1 << 30)));
-  p.loop.outstanding = static_cast<uint32_t>(
-      or_stop(parse_whole("--outstanding", a.outstanding, 1, 65536, "choose a whole number from 1 to 65536")));
+  p.world.topology.loss = or_stop(parse_probability("--loss", a.loss));
+  p.load = parse_sim_workload(a.workload, p.world.seed);
   p.window = sim::Window::steady(p.world.topology.km);
   if (!a.duration.empty()) {
     const Duration d =
         or_stop(parse_duration_between("--duration", a.duration, Duration::micros(100), Duration::seconds(10)));
     p.window.length = sim::SimSpan::nanos(d.ns);
   }
-  p.workload = std::to_string(p.world.topology.hosts_per_site()) + " pairs of hosts, each keeps " +
-               std::to_string(p.loop.outstanding) + " messages of " +
-               bytes_text(static_cast<uint64_t>(p.loop.message_bytes)) + " outstanding";
+  if (p.load.ends) p.window = {.length = a.duration.empty() ? kPatience : p.window.length, .to_the_end = true};
   return p;
 }
 
@@ -100,21 +100,38 @@ SimRun run_one(const SimPlan& plan, sim::LongHaul scheme) {
   SimRun r;
   r.settings = plan.world;
   r.settings.scheme = scheme;
+  r.ends = plan.load.ends;
   sim::World world(r.settings);
-  std::vector<std::pair<uint32_t, uint32_t>> pairs;
-  const uint32_t n = r.settings.topology.hosts_per_site();
-  for (uint32_t h = 0; h < n; ++h) pairs.push_back({h, n + h});
-  sim::ClosedLoop load(world.network(), plan.loop, pairs);
+  const std::unique_ptr<sim::Workload> load = plan.load.make(world);
   constexpr double kMicros = 1e6;
   Progress bar(std::string("simulating ") + sim::scheme_name(scheme) + ", us",
                static_cast<uint64_t>((plan.window.warm_up + plan.window.length).us()));
-  const bool up = sim::run(world, load, plan.window, r.metrics,
+  const bool up = sim::run(world, *load, plan.window, r.metrics,
                            [&](double done, double) { bar.show(static_cast<uint64_t>(done * kMicros)); });
   bar.finish();
   if (!up) stop("the proxies did not agree on a session; please report this with what you typed", kBroken);
-  r.messages.assign(load.messages().begin() + static_cast<std::ptrdiff_t>(r.metrics.first_message),
-                    load.messages().end());
+  r.messages.assign(load->messages().begin() + static_cast<std::ptrdiff_t>(r.metrics.first_message),
+                    load->messages().end());
   return r;
+}
+
+void add_workload_options(CLI::App& c, SimWorkloadArguments& a) {
+  c.add_option(
+      "--workload", a.workload,
+      "loop (default): each pair keeps messages outstanding; mixed: Poisson arrivals; llama-7b, gpt-13b, "
+      "zero-3: training iterations; or a file: a capture (.pcap, .pcapng), whose messages are posted again, "
+      "or AICB's text format");
+  c.add_option("--message", a.message, "Of loop: bytes of one message (64KiB)");
+  c.add_option("--outstanding", a.outstanding,
+               "Of loop: messages that each pair of hosts keeps outstanding (16)");
+  c.add_option("--load", a.load, "Of mixed: share of the hosts' line rate (50%)");
+  c.add_option("--iterations", a.iterations, "Of training: how many (3)");
+  c.add_option("--scale", a.scale,
+               "Of training: bytes and computing are divided by this (64; of an example its own)");
+  c.add_option("--jitter", a.jitter, "Of training: computing takes up to so much more or less (0)");
+  c.add_option("--pattern", a.pattern,
+               "Of training: how reductions go round: mirror (default), ring or pairwise");
+  c.add_option("--site-a", a.site_a, "Of a capture: addresses that stand at site A, like 10.9.0.0/24");
 }
 
 void run_sim(const SimArguments& a) {
@@ -123,10 +140,10 @@ void run_sim(const SimArguments& a) {
   if (auto r = check_writable(outputs); !r) stop(r.error());
   std::vector<SimRun> runs;
   for (const sim::LongHaul s : plan.schemes) runs.push_back(run_one(plan, s));
-  if (a.json != "-") print_runs(std::cout, plan.workload, runs);
+  if (a.json != "-") print_runs(std::cout, plan.load.words, runs);
   if (!std::cout.flush()) stop("(stdout): write failed; the report is incomplete");
   if (!a.json.empty())
-    if (auto r = write_json(runs_json(plan.workload, runs), a.json); !r) stop(r.error());
+    if (auto r = write_json(runs_json(plan.load.words, runs), a.json); !r) stop(r.error());
 }
 
 }  // namespace
@@ -140,8 +157,8 @@ void add_sim_command(CLI::App& app) {
       "What stands at the ends of the long link: dcqcn (nothing), pseudo-ack, themis, matchrdma; several "
       "with commas, or all (dcqcn,matchrdma)");
   c->add_option("--distance", a->distance, "Length of the long link in km (100)");
-  c->add_option("--message", a->message, "Bytes of one message (64KiB)");
-  c->add_option("--outstanding", a->outstanding, "Messages that each pair of hosts keeps outstanding (16)");
+  c->add_option("--loss", a->loss, "Chance of a frame to be lost on the long link (0)");
+  add_workload_options(*c, a->workload);
   c->add_option("--duration", a->duration,
                 "Virtual time that is measured (5 round trips, 5 ms at least), after 20 of warming up");
   c->add_option("--mtu", a->mtu, "Payload bytes of a packet (4096)");

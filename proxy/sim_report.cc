@@ -70,6 +70,12 @@ struct Line {
 
 const std::vector<Line>& lines() {
   static const std::vector<Line> all{
+      {"all done after",
+       [](const SimRun& r) {
+         return !r.ends              ? std::string("-")
+                : r.metrics.complete ? duration_text(r.metrics.finished.ps / 1000)
+                                     : std::string("not done");
+       }},
       {"delivered, Gb/s per pair",
        [](const SimRun& r) {
          return number(r.metrics.delivered_gbps() / static_cast<double>(std::max<size_t>(inter_flows(r), 1)),
@@ -147,6 +153,8 @@ nlohmann::ordered_json run_json(const SimRun& r) {
           {"distance_km", r.settings.topology.km},
           {"seed", r.settings.seed},
           {"seconds", m.seconds},
+          {"complete", m.complete},
+          {"finished_ns", m.finished.ps / 1000},
           {"flows", flows_json(m)},
           {"delivered_gbps", m.delivered_gbps()},
           {"acknowledged_gbps", m.acknowledged_gbps()},

@@ -12,6 +12,7 @@ namespace matchrdma {
 /// One scheme under one workload.
 struct SimRun {
   sim::WorldSettings settings;
+  bool ends = false;  ///< the workload, by itself
   sim::RunMetrics metrics;
   std::vector<sim::MessageRecord> messages;  ///< posted in the window
 };

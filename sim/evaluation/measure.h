@@ -32,6 +32,7 @@ struct FlowMetrics {
 
 struct RunMetrics {
   double seconds = 0;                ///< virtual, of the window
+  SimSpan finished{};                ///< from the first post to the last completion seen
   bool complete = true;              ///< the workload ended, where it has an end
   std::vector<FlowMetrics> flows{};  ///< within the window
   SimTime window_start{};
@@ -67,8 +68,8 @@ struct RunMetrics {
 struct Window {
   SimSpan warm_up{}, length{};
   bool to_the_end = false;  ///< the window ends with the workload, `length` after warm_up at the latest
-  /// SIMULATOR 5, "Run length": 5 round trips, after so many that budgets have been learned: 20; milliseconds
-  /// where these are less.
+  /// SIMULATOR 5, "Run length": 5 round trips, 5 ms at least, behind 20, 100 ms at least: by then budgets are
+  /// learned and DCQCN has found its rates.
   static Window steady(int64_t km);
 };
 

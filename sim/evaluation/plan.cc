@@ -108,11 +108,13 @@ class Planner {
   }
 
   void completion_times() {
-    for (const int64_t km : quick_ ? std::vector<int64_t>{100} : std::vector<int64_t>{100, 1000}) {
+    for (const int64_t km : quick_ ? std::vector<int64_t>{100} : std::vector<int64_t>{10, 100, 1000}) {
       const std::string name = "mixed " + std::to_string(km) + " km";
       const std::string title = "mixed traffic, " + std::to_string(km) + " km";
       plan_.figures.push_back({name, "Mean completion time between the sites, at the receiver: " + title,
                                "load, %", "inter_fct_receiver_us", "us", false});
+      plan_.figures.push_back({name, "Mean completion time between the sites, at the sender: " + title,
+                               "load, %", "inter_fct_sender_us", "us", false});
       plan_.figures.push_back({name, "Mean completion time within a site, at the receiver: " + title, "load, %",
                                "intra_fct_receiver_us", "us", false});
       for (const int load : quick_ ? std::vector<int>{50} : std::vector<int>{30, 50, 70}) {
