@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "proxy/evaluation_parameters.h"
 #include "proxy/line_plot.h"
@@ -40,7 +41,7 @@ constexpr const char* kHead =
     "28px; }\n"
     "figure { margin: 0; min-width: 0; }\n"
     "svg { max-width: 100%; height: auto; }\n"
-    "summary { cursor: pointer; color: var(--faint); }\n"
+    "summary { cursor: pointer; }\nsummary:not(.missed) { color: var(--faint); }\n"
     "svg .paper, svg .hollow { fill: var(--paper); }\nsvg .ink { fill: var(--ink); }\n"
     "svg .faint { fill: var(--faint); }\nsvg .grid { stroke: var(--rule); }\nsvg .frame { stroke: "
     "var(--faint); }\n"
@@ -55,9 +56,9 @@ std::string row(const char* cell, const std::vector<std::string>& texts) {
   for (const std::string& t : texts) out += element(cell, t);
   return out + "</tr>\n";
 }
-std::string joined(const std::vector<std::string>& texts) {
+std::string joined(const std::vector<std::string>& texts, const char* between) {
   std::string out;
-  for (const std::string& t : texts) out += (out.empty() ? "" : ", ") + t;
+  for (const std::string& t : texts) out += (out.empty() ? "" : between) + t;
   return out;
 }
 
@@ -90,14 +91,14 @@ std::string facts(const Evaluation& e) {
   std::string out =
       element("p",
               "Commit " + e.commit + "; " + plan + "; " + thousands(e.runs.size()) +
-                  " runs; seeds: " + joined(names) + "; CPU time " + short_number(cpu / 60) + " min.",
+                  " runs; seeds: " + joined(names, ", ") + "; CPU time " + short_number(cpu / 60) + " min.",
               "facts") +
       "\n";
   if (broken.empty()) return out;
-  out += element("p", "Runs that did not come to their end: " + std::to_string(broken.size()) + ".", "missed") +
-         "\n<ul>\n";
+  out += "<details><summary class=\"missed\">Runs that did not come to their end: " +
+         std::to_string(broken.size()) + "</summary>\n<ul>\n";
   for (const std::string& b : broken) out += element("li", b) + "\n";
-  return out + "</ul>\n";
+  return out + "</ul></details>\n";
 }
 
 std::string claims(const Evaluation& e) {
@@ -181,7 +182,7 @@ std::string caption(const EvaluationFigure& f) {
   const std::string range = *seeds.begin() == *seeds.rbegin()
                                 ? std::to_string(*seeds.begin())
                                 : std::to_string(*seeds.begin()) + " to " + std::to_string(*seeds.rbegin());
-  return of + "means over " + range + " seeds, bars: 95 % confidence.";
+  return of + "means over " + range + " seeds, bars: 95 % confidence. Points of one x stand side by side.";
 }
 
 std::string figures(const Evaluation& e) {
@@ -218,22 +219,25 @@ std::string parameters(const Evaluation& e) {
   std::string out = "<h2>Parameters</h2>\n<div class=\"wide\"><table class=\"parameters\">\n" +
                     row("th", {"parameter", "value, or all that runs have"});
   for (const std::string& name : order)
-    out += row("td", {name, joined({values[name].begin(), values[name].end()})});
+    out += row("td", {name, joined({values[name].begin(), values[name].end()}, "; ")});
   out +=
       "</table></div>\n<details><summary>What differs between runs</summary>\n<div class=\"wide\"><table>\n" +
       row("th", {"runs", "seeds", "parameters"});
-  std::vector<std::string> cases;
-  std::map<std::string, std::pair<size_t, std::string>> of_case;  // seeds and settings
+  using Key = std::tuple<std::string, std::string, double>;
+  struct Group {
+    size_t seeds = 0;
+    std::string name, settings;
+  };
+  std::map<Key, Group> groups;
   for (const EvaluationRun& r : e.runs) {
-    auto& [seeds, settings] = of_case[where(r.what)];
-    if (++seeds > 1) continue;
-    cases.push_back(where(r.what));
+    Group& g = groups[{r.what.figure, r.what.series, r.what.x}];
+    if (++g.seeds > 1) continue;
+    g.name = where(r.what);
     for (const auto& [name, value] : evaluation_parameters(r.what))
       if (name != "seed" && values[name].size() > 1)
-        settings += (settings.empty() ? "" : "; ") + name + " " + value;
+        g.settings += (g.settings.empty() ? "" : "; ") + name + " " + value;
   }
-  std::sort(cases.begin(), cases.end());
-  for (const std::string& c : cases) out += row("td", {c, std::to_string(of_case[c].first), of_case[c].second});
+  for (const auto& [key, g] : groups) out += row("td", {g.name, std::to_string(g.seeds), g.settings});
   return out + "</table></div></details>\n";
 }
 

@@ -133,7 +133,7 @@ TEST(EvaluationPage, ParametersOfAllRunsStandInOneTable) {
   Evaluation e = sample();
   e.runs.push_back(run_of("dcqcn", sim::LongHaul::kDcqcn, 20, 1, {}));
   const std::string html = evaluation_html(e);
-  EXPECT_NE(html.find("<tr><td>distance</td><td>20 km, 100 km</td></tr>"), std::string::npos);
+  EXPECT_NE(html.find("<tr><td>distance</td><td>20 km; 100 km</td></tr>"), std::string::npos);
   EXPECT_NE(html.find("<tr><td>congestion, dcqcn, x = 100</td><td>2</td><td>scheme dcqcn; distance 100 km"),
             std::string::npos);
 }

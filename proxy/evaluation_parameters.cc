@@ -9,10 +9,10 @@ namespace {
 
 std::string text(bool on) { return on ? "yes" : "no"; }
 std::string text(sim::SimSpan t) { return axis_number(t.us()) + " us"; }
-std::string text(Rate r) { return to_text(r); }
 std::string text(Duration d) { return to_text(d); }
 std::string bytes(int64_t n) { return std::to_string(n) + " B"; }
 std::string gbps(double bps) { return axis_number(bps / 1e9) + " Gb/s"; }
+std::string text(Rate r) { return gbps(static_cast<double>(r.bps)); }
 std::string percent(double share) { return axis_number(share * 100) + " %"; }
 
 const char* completion_word(Completion c) {

@@ -12,17 +12,18 @@ namespace matchrdma {
 namespace {
 
 constexpr double kWidth = 600, kLeft = 78, kRight = 20, kInner = kWidth - kLeft - kRight, kHeight = 270;
-// Points at the ends of the x axis keep off the frame.
-constexpr double kInset = 16;
+// Points of one x stand side by side, so that none hides another with the same value; those at the ends of the
+// x axis keep off the frame all the same.
+constexpr double kBeside = 4, kInset = 20;
 constexpr double kTitleLine = 19, kLegendLine = 20, kTicks = 22, kAxisTitle = 20, kHintLine = 16, kMargin = 8;
 constexpr double kCap = 4;
-constexpr size_t kTitleLetters = 68;
+constexpr size_t kTitleLetters = 54;
 constexpr double kLetter = 6.7;  // about, of the legend
 constexpr const char *kInk = "class=\"ink\" fill=\"#222222\"", *kFaint = "class=\"faint\" fill=\"#666666\"";
 
 // Told apart by those who do not see all colours (Okabe and Ito), and light enough for a dark page.
-constexpr std::array<const char*, 8> kColours{"#d55e00", "#56a0d8", "#b8860b", "#0072b2",
-                                              "#009e73", "#cc79a7", "#808080", "#a0522d"};
+constexpr std::array<const char*, 8> kColours{"#d55e00", "#cc79a7", "#b8860b", "#1a7fc4",
+                                              "#009e73", "#56a0d8", "#808080", "#a0522d"};
 constexpr std::array<const char*, 8> kDashes{"7,4", "2,3", "9,3,2,3", "", "12,3", "4,2", "1,4", "14,3,2,3,2,3"};
 // Around the point, drawn from it.
 constexpr std::array<const char*, 8> kMarkers{"m-4.5,-4.5h9v9h-9z",                             // square
@@ -47,8 +48,7 @@ bool is_number(const LinePlot::Point& p) {
   return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.low) && std::isfinite(p.high);
 }
 
-/// What an axis has to show. Of a bar as much as does not squeeze the lines: half of the highest value above
-/// it, on a logarithmic axis a factor of ten.
+/// What an axis has to show.
 struct Extent {
   std::optional<double> least, most;
   void add(double v) {
@@ -57,31 +57,50 @@ struct Extent {
   }
 };
 
+// What a logarithmic axis cannot show stands at its low end, so the least of the others keeps off it.
+double low_end(double least, bool others_below) { return others_below ? least / 3 : least; }
+
 PlotScale x_scale(const LinePlot& plot) {
   Extent e;
+  bool below = false;
   for (const auto& s : plot.series)
-    for (const auto& p : s.points)
-      if (is_number(p) && (!plot.x.logarithmic || p.x > 0)) e.add(p.x);
+    for (const auto& p : s.points) {
+      if (!is_number(p)) continue;
+      if (!plot.x.logarithmic || p.x > 0)
+        e.add(p.x);
+      else
+        below = true;
+    }
   constexpr int kWanted = 8;
-  return plot.x.logarithmic ? PlotScale::logarithmic(e.least.value_or(1), e.most.value_or(1), kWanted)
-                            : PlotScale::linear(e.least.value_or(0), e.most.value_or(1), kWanted);
+  return plot.x.logarithmic
+             ? PlotScale::logarithmic(low_end(e.least.value_or(1), below), e.most.value_or(1), kWanted)
+             : PlotScale::linear(e.least.value_or(0), e.most.value_or(1), kWanted);
 }
 
+/// Of bars as much as does not squeeze the lines: half of the highest value above it, on a logarithmic axis a
+/// factor of ten.
 PlotScale y_scale(const LinePlot& plot) {
   const bool log = plot.y.logarithmic;
   Extent values, bars;
+  bool below = false;
   for (const auto& s : plot.series)
     for (const auto& p : s.points) {
-      if (!is_number(p) || (log && p.y <= 0)) continue;
+      if (!is_number(p)) continue;
+      if (log && p.y <= 0) {
+        below = true;
+        continue;
+      }
       values.add(p.y);
       bars.add(p.high);
       if (!log || p.low > 0) bars.add(p.low);
     }
   constexpr int kWanted = 6;
   const double least = values.least.value_or(1), most = values.most.value_or(1);
-  if (log)
-    return PlotScale::logarithmic(std::max(least / 10, std::min(least, bars.least.value_or(1))),
-                                  std::min(most * 10, std::max(most, bars.most.value_or(1))), kWanted);
+  if (log) {
+    const double lowest = std::max(least / 10, std::min(least, bars.least.value_or(1)));
+    const double highest = std::min(most * 10, std::max(most, bars.most.value_or(1)));
+    return PlotScale::logarithmic(low_end(lowest, below), highest, kWanted);
+  }
   const double highest = std::min(std::max(most, bars.most.value_or(1)), most + std::abs(most) / 2);
   return PlotScale::linear(std::min(least, 0.0), std::max(highest, 0.0), kWanted);
 }
@@ -119,6 +138,11 @@ class Painter {
 
  private:
   double x(double v) const { return kLeft + kInset + (kInner - 2 * kInset) * x_.place(v); }
+  double x(const LinePlot::Series& s, double v) const {
+    const auto n = static_cast<double>(plot_.series.size()), i = static_cast<double>(&s - plot_.series.data());
+    const double beside = std::min(kBeside, kInset * 1.6 / n);
+    return x(v) + (i - (n - 1) / 2) * beside;
+  }
   double y(double v) const { return top_ + kHeight * (1 - y_.place(v)); }
 
   void title() {
@@ -184,7 +208,7 @@ class Painter {
     std::string d;
     for (const auto& p : s.points) {
       if (!is_number(p)) continue;
-      d += (d.empty() ? 'M' : 'L') + coordinate(x(p.x)) + ',' + coordinate(y(p.y));
+      d += (d.empty() ? 'M' : 'L') + coordinate(x(s, p.x)) + ',' + coordinate(y(p.y));
     }
     if (!d.empty()) d_.out += "<path class=\"series\" " + stroke(s) + " d=\"" + d + "\"/>\n";
   }
@@ -204,13 +228,13 @@ class Painter {
           xml_text(s.name + ": " + axis_number(p.x) + ", " + axis_number(p.y) +
                    (p.low != p.high ? " (" + axis_number(p.low) + " to " + axis_number(p.high) + ")" : "")) +
           "</title>\n";
-      marker(s, x(p.x), y(p.y), lost_x || lost_y);
+      marker(s, x(s, p.x), y(p.y), lost_x || lost_y);
       d_.out += "</g>\n";
     }
   }
 
   void bar(const LinePlot::Series& s, const LinePlot::Point& p) {
-    const double at = x(p.x), high = y(p.high), low = y(p.low);
+    const double at = x(s, p.x), high = y(p.high), low = y(p.low);
     std::string d = "M" + coordinate(at) + ',' + coordinate(high) + 'V' + coordinate(low);
     d += end_of_bar(at, high, p.high > y_.high(), kCap);
     d += end_of_bar(at, low, p.low < y_.low(), -kCap);

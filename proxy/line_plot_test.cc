@@ -101,10 +101,32 @@ TEST(LinePlot, ZeroOnALogarithmicAxisStandsAtItsEdgeWithAHint) {
   EXPECT_DOUBLE_EQ(last_y(svg), frame_bottom(svg));
   EXPECT_EQ(count(svg, "Hollow, at the lower edge"), 1u);
   EXPECT_EQ(count(svg, "class=\"hollow\""), 1u);
-  p.series[0].points[1] = point(1000, 1);
+  p.series[0].points = {point(1, 100), point(10, 0), point(1000, 1)};
+  EXPECT_LT(last_y(line_plot_svg(p)), frame_bottom(line_plot_svg(p)) - 20) << "1 looks like 0";
+  p.series[0].points[1] = point(10, 1);
   EXPECT_EQ(line_plot_svg(p).find("Hollow"), std::string::npos);
   EXPECT_EQ(line_plot_svg(plot({point(0, 1), point(10, 2)})).find("at the lower edge"), std::string::npos);
   EXPECT_NE(line_plot_svg(plot({point(0, 1), point(10, 2)})).find("at the left edge"), std::string::npos);
+}
+
+TEST(LinePlot, EqualPointsOfTwoSeriesAreBothSeen) {
+  LinePlot p = plot({point(10, 5)});
+  const std::string alone = attribute(line_plot_svg(p), "<path class=\"series\"", "d");
+  p.series.push_back(p.series[0]);
+  const std::string svg = line_plot_svg(p);
+  const double first = std::stod(attribute(svg, "<path class=\"series\"", "d").substr(1));
+  const double second = std::stod(
+      attribute(svg.substr(svg.find("<path class=\"series\"") + 1), "<path class=\"series\"", "d").substr(1));
+  EXPECT_NEAR(second - first, 4, 0.11);
+  EXPECT_NEAR((first + second) / 2, std::stod(alone.substr(1)), 0.11);
+}
+
+TEST(LinePlot, ALongTitleHasTwoLines) {
+  LinePlot p = plot({point(1, 1)});
+  p.title = std::string(30, 'a') + ' ' + std::string(30, 'b');
+  const std::string svg = line_plot_svg(p);
+  EXPECT_EQ(count(svg, ">" + std::string(30, 'a') + "</text>"), 1u);
+  EXPECT_EQ(count(svg, ">" + std::string(30, 'b') + "</text>"), 1u);
 }
 
 TEST(LinePlot, WhatIsNoNumberIsLeftOutAndSaid) {
