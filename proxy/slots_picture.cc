@@ -57,27 +57,10 @@ Unit volume_unit(double bytes) {
                         : Unit{"B", 1};
 }
 
-class Picture {
- public:
-  void text(double x, double y, const char* anchor, const std::string& t, const char* style = "") {
-    out += "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" text-anchor=\"" + anchor + "\" " +
-           style + ">" + xml_text(t) + "</text>\n";
-  }
-  void line(double x1, double y1, double x2, double y2, const char* colour) {
-    out += "<path d=\"M" + coordinate(x1) + ',' + coordinate(y1) + 'L' + coordinate(x2) + ',' + coordinate(y2) +
-           "\" stroke=\"" + colour + "\"/>\n";
-  }
-  void box(double x, double y, double width, double height, const std::string& paint) {
-    out += "<rect x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" width=\"" + coordinate(width) +
-           "\" height=\"" + coordinate(height) + "\" " + paint + "/>\n";
-  }
-  std::string out;
-};
-
 /// Duty: draws one receiver. Knows the slots that all pictures show.
 class Panel {
  public:
-  Panel(Picture& p, const SlotSeries& s, int64_t first, int64_t last, double top) : p_(p), s_(s), y_(top) {
+  Panel(Drawing& p, const SlotSeries& s, int64_t first, int64_t last, double top) : p_(p), s_(s), y_(top) {
     area_.left = kLeft;
     area_.width = kInner;
     area_.first = first;
@@ -114,7 +97,7 @@ class Panel {
   /// The text, and where the next one may begin.
   double label(double x, const std::string& t, const char* colour) {
     constexpr double kLetter = 6.6;
-    p_.text(x, y_ + 14, "start", t, (std::string("fill=\"") + colour + "\"").c_str());
+    p_.text(x, y_ + 14, "start", t, std::string("fill=\"") + colour + "\"");
     return x + kLetter * static_cast<double>(t.size()) + 16;
   }
   template <size_t N>
@@ -156,7 +139,7 @@ class Panel {
     area_.most = std::max(values * 1.04, step);
     for (int i = 0; step * i <= area_.most; ++i) {
       const double y = area_.y(step * i);
-      p_.line(kLeft, y, kLeft + kInner, y, "#e8e8e8");
+      p_.line(kLeft, y, kLeft + kInner, y, "stroke=\"#e8e8e8\"");
       p_.text(kLeft - 8, y + 4, "end", axis_number(step * i / unit.size), "fill=\"#666666\"");
     }
     p_.text(kLeft - 46, y_ + height / 2, "end", unit.name, "fill=\"#222222\"");
@@ -225,7 +208,7 @@ class Panel {
     const double step = axis_step(ns, 10);
     for (int i = 0; step * i <= ns; ++i) {
       const double x = kLeft + kInner * step * i / ns;
-      p_.line(x, y_, x, y_ + 5, "#999999");
+      p_.line(x, y_, x, y_ + 5, "stroke=\"#999999\"");
       p_.text(x, y_ + 19, "middle", axis_number(step * i / unit.size), "fill=\"#666666\"");
     }
     p_.text(kLeft + kInner / 2, y_ + 38, "middle",
@@ -235,7 +218,7 @@ class Panel {
             "fill=\"#222222\"");
   }
 
-  Picture& p_;
+  Drawing& p_;
   const SlotSeries& s_;
   double y_;
   PlotArea area_;
@@ -266,11 +249,8 @@ std::string drawn(const std::vector<const SlotSeries*>& shown, size_t all) {
   const std::string note = how_many(shown.size(), all);
   const double top = note.empty() ? 10 : 34;
   const double height = top + static_cast<double>(shown.size()) * (kPanel + kGap);
-  Picture p;
-  p.out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + coordinate(kWidth) + "\" height=\"" +
-          coordinate(height) + "\" viewBox=\"0 0 " + coordinate(kWidth) + ' ' + coordinate(height) +
-          "\" font-family=\"sans-serif\" font-size=\"12.5\">\n<title>Slots of the rate estimator</title>\n"
-          "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
+  Drawing p;
+  p.open(kWidth, height, "12.5", "Slots of the rate estimator");
   if (!note.empty()) p.text(kLeft, 22, "start", note, "fill=\"#222222\"");
   const auto ranges = ranges_of(shown);
   for (size_t i = 0; i < shown.size(); ++i) {

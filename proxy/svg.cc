@@ -54,6 +54,28 @@ std::string axis_number(double v) {
   return text;
 }
 
+void Drawing::open(double width, double height, const std::string& font_size, const std::string& name) {
+  out += "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + coordinate(width) + "\" height=\"" +
+         coordinate(height) + "\" viewBox=\"0 0 " + coordinate(width) + ' ' + coordinate(height) +
+         "\" font-family=\"sans-serif\" font-size=\"" + font_size + "\">\n<title>" + xml_text(name) +
+         "</title>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
+}
+
+void Drawing::text(double x, double y, const char* anchor, const std::string& t, const std::string& paint) {
+  out += "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" text-anchor=\"" + anchor + "\" " +
+         paint + ">" + xml_text(t) + "</text>\n";
+}
+
+void Drawing::line(double x1, double y1, double x2, double y2, const std::string& paint) {
+  out += "<path d=\"M" + coordinate(x1) + ',' + coordinate(y1) + 'L' + coordinate(x2) + ',' + coordinate(y2) +
+         "\" " + paint + "/>\n";
+}
+
+void Drawing::box(double x, double y, double width, double height, const std::string& paint) {
+  out += "<rect x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" width=\"" + coordinate(width) +
+         "\" height=\"" + coordinate(height) + "\" " + paint + "/>\n";
+}
+
 double PlotArea::y(double value) const { return top + height * (1 - std::clamp(value / most, 0.0, 1.0)); }
 
 std::string step_path(const PlotArea& f, const std::vector<PlotStep>& steps) {

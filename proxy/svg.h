@@ -17,6 +17,17 @@ double round_up(double v);
 double axis_step(double most, int wanted);
 std::string axis_number(double v);
 
+/// Duty: writes elements one after the other. Knows nothing of what they show. `paint`: attributes.
+class Drawing {
+ public:
+  /// Opens the picture: its size, its font and its name for those who do not see it.
+  void open(double width, double height, const std::string& font_size, const std::string& name);
+  void text(double x, double y, const char* anchor, const std::string& t, const std::string& paint = "");
+  void line(double x1, double y1, double x2, double y2, const std::string& paint);
+  void box(double x, double y, double width, double height, const std::string& paint);
+  std::string out;
+};
+
 /// A value that holds for one slot.
 struct PlotStep {
   int64_t slot = 0;
