@@ -20,7 +20,7 @@ ReplayResult::Learned learned_of(const FlowView& v) {
 void ReplayWorld::remember_life(int stream) {
   const FlowKey& key = flows_.streams()[static_cast<size_t>(stream)].key;
   for (const auto& n : nodes_)
-    if (const auto v = n->shard.flow(key); v && v->source) ended_[stream] = learned_of(*v);
+    if (const auto v = n->proxy.shard().flow(key); v && v->source) ended_[stream] = learned_of(*v);
 }
 
 // What the proxy at the sender's site knows of every stream.
@@ -29,11 +29,11 @@ void ReplayWorld::report_learned(ReplayResult& r) const {
   for (const auto& [stream, learned] : ended_) r.learned[static_cast<size_t>(stream)] = learned;
   const auto stream = [this](const FlowKey& key) { return static_cast<size_t>(lives_.living(key)); };
   for (const auto& n : nodes_) {
-    for (const FlowView& v : n->shard.flows())
+    for (const FlowView& v : n->proxy.shard().flows())
       if (v.source && flows_.stream_of(v.key) >= 0) r.learned[stream(v.key)] = learned_of(v);
   }
   for (const auto& n : nodes_) {
-    for (const Correlation::Report& u : n->shard.unpaired()) {
+    for (const Correlation::Report& u : n->proxy.shard().unpaired()) {
       if (flows_.stream_of(u.key) < 0 || r.learned[stream(u.key)].by != "none") continue;
       r.learned[stream(u.key)].why_not = unpaired_text(u.why);
     }
@@ -46,7 +46,7 @@ void ReplayWorld::warn(ReplayResult& r) const {
     if (n != 0) r.warnings.push_back(std::to_string(n) + " " + (n == 1 ? one : many));
   };
   for (const auto& n : nodes_)
-    for (const FlowView& v : n->shard.flows()) {
+    for (const FlowView& v : n->proxy.shard().flows()) {
       const int stream = lives_.living(v.key);
       // Of a QP used anew they may be the packets of its next life.
       if (stream >= 0 && !flows_.streams()[static_cast<size_t>(stream)].reused) r.behind_gap += v.behind_gap;
@@ -75,7 +75,7 @@ void ReplayWorld::warn(ReplayResult& r) const {
 }
 
 void ReplayWorld::report(ReplayResult& r) {
-  for (const size_t s : {0u, 1u}) r.proxy[s] = nodes_[s]->shard.counters();
+  for (const size_t s : {0u, 1u}) r.proxy[s] = nodes_[s]->proxy.shard().counters();
   r.delivery = checks_.report();
   r.with_proxy = latency_.with_proxy();
   r.by_receiver = latency_.by_receiver();
