@@ -40,13 +40,14 @@ std::string describe(const Options& o) {
   for (const PairOptions& p : o.pairs) {
     std::snprintf(text, sizeof text,
                   "  pair qpn %x/%x mtu %u start %x/%x %s join %d work %lld/%lld max %u%s%s credits %d rq "
-                  "%lld/%lld fatal %x\n",
+                  "%lld/%lld fatal %x hosts %u %u reset %d at %lld us\n",
                   p.pair.qpn_a.v, p.pair.qpn_b.v, p.pair.path_mtu, p.pair.start_a.v, p.pair.start_b.v,
                   p.completion == Completion::kEarly ? "early" : "end-to-end", static_cast<int>(p.join),
                   static_cast<long long>(p.work_a), static_cast<long long>(p.work_b), p.max_length,
                   p.reads ? " reads" : "", p.atomics ? " atomics" : "", p.pair.requester_a.use_credits,
                   static_cast<long long>(p.pair.responder_a.receive_queue),
-                  static_cast<long long>(p.pair.responder_b.receive_queue), p.fatal);
+                  static_cast<long long>(p.pair.responder_b.receive_queue), p.fatal, p.host_a, p.host_b,
+                  static_cast<int>(p.reset), static_cast<long long>(p.reset_at.ns / 1000));
     out += text;
   }
   return out;

@@ -83,24 +83,31 @@ void World::fence(Pair& w) {
 }
 
 // The same numbers, other PSNs, other bytes: whatever is left of the old life would be seen.
-void World::begin_again(Pair& w) {
-  const Registration old = registration(w.now);
-  pa_.watch.forget(old.flow(true));
-  pb_.watch.forget(old.flow(false));
+void World::announce(Pair& w) {
   model::PairConfig& c = w.now.pair;
   for (Psn* start : {&c.start_a, &c.start_b})
     *start = wire_psn(start->v + lives_.between(0x600000, 0xa00000));  // farther than any window (H18)
   c.seed = lives_.next() >> 8;
   c.memory_a.key = lives_.next();
   c.memory_b.key = lives_.next();
-  connect(w);
-  w.left_a = lives_.between(1, 6);
-  w.left_b = w.now.work_b > 0 ? lives_.between(0, 4) : 0;
   if (pa_.shard.register_qp(registration(w.now), true, proxy_now(), pa_.out) != Registered::kYes)
     complain("a QP that was reset cannot be registered again");
   emit(pa_);
   w.life = Life::kAnnounced;
   w.quiet_until = now_ + kAnswerWanted;
+}
+
+// The hosts connect when both proxies have ended the old life and know the new one.
+void World::begin_again(Pair& w) {
+  const Registration r = registration(w.now);
+  pa_.watch.forget(r.flow(true));
+  pb_.watch.forget(r.flow(false));
+  connect(w);
+  w.left_a = lives_.between(1, 6);
+  w.left_b = w.now.work_b > 0 ? lives_.between(0, 4) : 0;
+  w.life = Life::kSettled;
+  w.quiet_until = Instant::never();
+  w.next_post = now_;
   ++met_[w.now.reset == Reset::kUnregister ? Event::kUnregister : Event::kRegister];
 }
 
@@ -112,12 +119,14 @@ void World::resets_due() {
     if (w.life == Life::kFenced && w.quiet_until <= now_) {
       w.quiet_until = Instant::never();
     }
-    if (w.life == Life::kFenced && w.quiet_until.is_never() && pa_.shard.unregistered(r)) begin_again(w);
+    if (w.life == Life::kFenced && w.quiet_until.is_never() && pa_.shard.unregistered(r)) announce(w);
     if (w.life != Life::kAnnounced) continue;
-    if (w.quiet_until > now_ && !(pa_.shard.registered(r) && pb_.shard.registered(r))) continue;
-    w.life = Life::kSettled;
-    w.quiet_until = Instant::never();
-    w.next_post = now_;
+    const Registration again = registration(w.now);
+    const bool answered = pa_.shard.registered(again) && pb_.shard.registered(again);
+    // After UNREGISTER nothing of the old life is left, answered or not. A flow without room is never answered.
+    const bool safe = w.now.reset == Reset::kUnregister || o_.scarce;
+    if (answered || (safe && w.quiet_until <= now_)) begin_again(w);
+    if (w.quiet_until <= now_) w.quiet_until = Instant::never();
   }
 }
 

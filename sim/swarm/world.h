@@ -98,6 +98,7 @@ class World {
   void after_restart_of_a();
   void resets_due();
   void fence(Pair& w);
+  void announce(Pair& w);
   void begin_again(Pair& w);
 
   // verdict.cc
