@@ -105,8 +105,9 @@ void explain(const SwarmArguments& a, const SwarmResult::Failure& f, swarm::Cana
   CaptureFolder captures(a.captures, {"lan-a", "wan", "lan-b"});
   const swarm::Outcome again = swarm::run_schedule(
       small, [&](swarm::Tap tap, Instant at, Bytes b) { captures.write(static_cast<size_t>(tap), at, b); });
-  std::cout << "the simplest schedule that still fails (" << again.complaint << "), "
-            << thousands(again.packets) << " packets, captures in " << a.captures << ":\n"
+  std::cout << "the simplest schedule that still fails ("
+            << again.complaint.substr(0, again.complaint.find('\n')) << "), " << thousands(again.packets)
+            << " packets, captures in " << a.captures << ":\n"
             << swarm::describe(small);
 }
 
@@ -120,8 +121,8 @@ void run_swarm(const SwarmArguments& a) {
   }
   if (a.json != "-") {
     print_exercised(all);
-    std::cout << thousands(all.seeds) << " seeds, " << thousands(all.packets) << " packets, "
-              << (all.failure ? "an invariant broke" : "no invariant broken") << "\n";
+    std::cout << thousands(all.seeds) << (all.seeds == 1 ? " seed, " : " seeds, ") << thousands(all.packets)
+              << " packets, " << (all.failure ? "an invariant broke" : "no invariant broken") << "\n";
     if (all.failure) explain(a, *all.failure, canary);
     if (!std::cout.flush()) stop("(stdout): write failed");
   }

@@ -3,12 +3,6 @@
 #include "sim/swarm/world.h"
 
 namespace matchrdma::swarm {
-namespace {
-
-constexpr Duration kAnswerWanted = Duration::seconds(2);  ///< after that a host begins without
-
-}  // namespace
-
 // A dead proxy takes in nothing and lets nothing through. True: it is back at this time.
 bool World::returns_now(Proxy& p) {
   if (p.dies_at <= now_) {
@@ -90,11 +84,10 @@ void World::announce(Pair& w) {
   c.seed = lives_.next() >> 8;
   c.memory_a.key = lives_.next();
   c.memory_b.key = lives_.next();
-  if (pa_.shard.register_qp(registration(w.now), true, proxy_now(), pa_.out) != Registered::kYes)
-    complain("a QP that was reset cannot be registered again");
+  w.known = pa_.shard.register_qp(registration(w.now), true, proxy_now(), pa_.out) == Registered::kYes;
+  if (!w.known && !o_.scarce) complain("a QP that was reset cannot be registered again");
   emit(pa_);
   w.life = Life::kAnnounced;
-  w.quiet_until = now_ + kAnswerWanted;
 }
 
 // The hosts connect when both proxies have ended the old life and know the new one.
@@ -106,7 +99,6 @@ void World::begin_again(Pair& w) {
   w.left_a = lives_.between(1, 6);
   w.left_b = w.now.work_b > 0 ? lives_.between(0, 4) : 0;
   w.life = Life::kSettled;
-  w.quiet_until = Instant::never();
   w.next_post = now_;
   ++met_[w.now.reset == Reset::kUnregister ? Event::kUnregister : Event::kRegister];
 }
@@ -116,17 +108,9 @@ void World::resets_due() {
   for (Pair& w : pairs_) {
     if (w.reset_at <= now_) fence(w);
     const Registration r = registration(w.now);
-    if (w.life == Life::kFenced && w.quiet_until <= now_) {
-      w.quiet_until = Instant::never();
-    }
+    if (w.life == Life::kFenced && w.quiet_until <= now_) w.quiet_until = Instant::never();
     if (w.life == Life::kFenced && w.quiet_until.is_never() && pa_.shard.unregistered(r)) announce(w);
-    if (w.life != Life::kAnnounced) continue;
-    const Registration again = registration(w.now);
-    const bool answered = pa_.shard.registered(again) && pb_.shard.registered(again);
-    // After UNREGISTER nothing of the old life is left, answered or not. A flow without room is never answered.
-    const bool safe = w.now.reset == Reset::kUnregister || o_.scarce;
-    if (answered || (safe && w.quiet_until <= now_)) begin_again(w);
-    if (w.quiet_until <= now_) w.quiet_until = Instant::never();
+    if (w.life == Life::kAnnounced && answered(w)) begin_again(w);
   }
 }
 

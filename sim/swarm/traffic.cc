@@ -7,7 +7,6 @@ namespace matchrdma::swarm {
 namespace {
 
 constexpr Duration kHandshakes = Duration::seconds(20);
-constexpr Duration kHandshakesWithoutRoom = Duration::millis(500);
 
 bool fresh(const PairOptions& p) { return p.join == Join::kFresh; }
 
@@ -67,8 +66,19 @@ void World::connect_all() {
   }
 }
 
-// Registrations of fresh connections are answered before their first packet, over the lossy span. Where limits
-// leave no room, nobody answers.
+// Both proxies have answered; or they have no room for a flow of it, and are not about to open it.
+bool World::answered(const Pair& w) const {
+  const Registration r = registration(w.now);
+  if (!w.known || (pa_.shard.registered(r) && pb_.shard.registered(r))) return true;
+  if (!o_.scarce) return false;
+  const auto at_rest = [](const std::optional<FlowView>& v) {
+    return v && std::string_view(v->state) != "opening" && std::string_view(v->state) != "basing" &&
+           std::string_view(v->state) != "closing";
+  };
+  return at_rest(pa_.shard.flow(r.flow(true))) && at_rest(pb_.shard.flow(r.flow(false)));
+}
+
+// Registrations of fresh connections are answered before their first packet, over the lossy span.
 bool World::handshakes() {
   if (o_.transparent) return true;
   for (Pair& w : pairs_) {
@@ -78,14 +88,11 @@ bool World::handshakes() {
   }
   emit(pa_);
   const auto open = [&] {
-    return std::any_of(pairs_.begin(), pairs_.end(), [&](const Pair& w) {
-      const Registration r = registration(w.now);
-      return fresh(w.now) && w.known && !(pa_.shard.registered(r) && pb_.shard.registered(r));
-    });
+    return std::any_of(pairs_.begin(), pairs_.end(),
+                       [&](const Pair& w) { return fresh(w.now) && !answered(w); });
   };
   started_ = false;
-  const Instant end = Instant{} + (o_.scarce ? kHandshakesWithoutRoom : kHandshakes);
-  while (open() && now_ < end) {
+  while (open() && now_ < Instant{} + kHandshakes) {
     step();
     now_ = later(now_, next_event());
   }
@@ -96,7 +103,7 @@ bool World::handshakes() {
   pb_.dies_at = since_now(o_.restart_at);
   pb_.away = o_.restart_for;
   for (Pair& w : pairs_) w.reset_at = w.now.reset == Reset::kNone ? w.reset_at : since_now(w.now.reset_at);
-  return o_.scarce || !open();
+  return !open();
 }
 
 void World::post(Pair& w) {

@@ -73,6 +73,7 @@ class World {
   void connect_all();
   void connect(Pair& w);
   bool handshakes();
+  bool answered(const Pair& w) const;
   void post_due();
   void post(Pair& w);
   bool waits(const FlowKey& flow, Psn psn) const;
