@@ -115,6 +115,7 @@ class Span {
 
   bool empty() const { return line_.empty() && strays_.empty(); }
   size_t in_flight() const { return line_.size() + strays_.size(); }
+  uint64_t in_flight_bytes() const { return static_cast<uint64_t>(in_flight_bytes_); }
   const SpanStats& stats() const { return stats_; }
   /// Bytes that wait for serialisation at `now`.
   int64_t queue_bytes(Instant now) const {

@@ -171,6 +171,7 @@ void add_sim_command(CLI::App& app) {
   c->add_option("--seed", a->seed, "Seed of all chance (1): same seed, same run");
   c->add_option("--json", a->json, "Also write the figures as JSON to this file; - is stdout, without tables");
   add_sim_evaluate_command(*c);
+  add_sim_swarm_command(*c);
   c->callback([a, c] {
     if (c->get_subcommands().empty()) run_sim(*a);
   });

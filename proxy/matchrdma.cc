@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
 #endif
   matchrdma::add_ctl_command(app);
   app.footer(
-      "Exit codes: 0 done; 1 a file cannot be read or written; 2 what was typed is wrong; 3 a replay "
+      "Exit codes: 0 done; 1 a file cannot be read or written, or a swarm broke an "
+      "invariant; 2 what was typed is wrong; 3 a replay "
       "found BROKEN promises of the proxies.");
   try {
     app.parse(argc, argv);

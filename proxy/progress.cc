@@ -13,7 +13,6 @@ namespace {
 
 constexpr uint64_t kBarWidth = 30;
 constexpr auto kInterval = std::chrono::milliseconds(100);
-constexpr uint32_t kCallsPerLook = 1024;
 
 }  // namespace
 
@@ -25,16 +24,17 @@ std::string progress_line(const std::string& label, uint64_t done, uint64_t tota
          std::to_string(static_cast<int>(part * 100)) + " %  " + thousands(done) + " of " + thousands(total);
 }
 
-Progress::Progress(std::string label, uint64_t total)
+Progress::Progress(std::string label, uint64_t total, uint32_t calls_per_look)
     : label_(std::move(label)),
       total_(total),
+      calls_per_look_(calls_per_look),
       terminal_(::isatty(STDERR_FILENO) == 1),
       next_(std::chrono::steady_clock::now() + kInterval) {}
 
 Progress::~Progress() { finish(); }
 
 void Progress::update(uint64_t done) {
-  if (!terminal_ || ++calls_ % kCallsPerLook != 0) return;
+  if (!terminal_ || ++calls_ % calls_per_look_ != 0) return;
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
   next_ = now + kInterval;

@@ -264,6 +264,8 @@ bool Shard::registered(const Registration& reg) const {
       const FlowIndex i = impl_->table.find(mine.flow(from_a));
       if (i == kNoFlow) return false;
       const FlowRecord& r = impl_->records[i];
+      // C4: the far side may still deliver what is left of the life before.
+      if (r.source && r.source->state == FlowState::kClosing) return false;
       if (r.source && r.source->has_start && r.source->completion != Completion::kTransparent &&
           r.source->state != FlowState::kActive) {
         return false;

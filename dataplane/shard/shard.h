@@ -84,7 +84,8 @@ class Shard {
   /// Admin: learn a QP pair. `local_a`: end `a` stands on this proxy's LAN. The peer is told (REGISTER);
   /// idempotent.
   Registered register_qp(const Registration& reg, bool local_a, Instant now, Outbox& out);
-  /// True when REGISTER was answered by the peer and every flow with a starting PSN is active at its source.
+  /// True when REGISTER was answered by the peer, every flow with a starting PSN is active at its source, and
+  /// nothing is left of a life before.
   bool registered(const Registration& reg) const;
 
   /// Admin: the host has fenced that QP. What both proxies own of it is destroyed and the pair forgotten; the

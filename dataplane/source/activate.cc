@@ -147,6 +147,8 @@ void on_base_answered(SourceFlow& f, const FlowBaseAck& m, const RoleCtx& ctx) {
     if (f.real_ack_end >= f.base) lift(f, f.real_ack_end, Msn{static_cast<uint32_t>(f.real_ack_msn)}, ctx);
     return;
   }
+  // What there was no memory for has passed all the same, and the far side may speak of it.
+  f.sent_end = std::max(f.sent_end, f.seen_end);
   f.fire(FlowEvent::kBaseAnsweredFresh);
   start_handshake(f, FlowLifted{f.id, f.lifted_end}, ctx);
 }
@@ -200,6 +202,7 @@ void new_generation(SourceFlow& f, bool whole_qp, Gate& gate, const RoleCtx& ctx
   f.has_start = false;
   f.seen = false;
   f.no_base_below = 0;
+  f.real_ack_end = -1;  // it spoke of other PSNs
   f.fault_told = false;
   if (f.state == FlowState::kPaired || f.state == FlowState::kTransparent) {
     f.fire(FlowEvent::kNewGeneration);

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "dataplane/flow/queue_target.h"
-#include "tests/schedules/world.h"
+#include "sim/swarm/world.h"
 
-namespace matchrdma::schedules {
+namespace matchrdma::swarm {
 namespace {
 
 constexpr Duration kSlot = Duration::millis(2), kOneWay = Duration::millis(5), kWave = Duration::millis(200);
@@ -65,7 +65,7 @@ struct Seen {
 };
 
 Seen run(const Options& o) {
-  World w(o, "");
+  World w(o);
   Seen seen;
   w.watch_slots([&](Duration at, std::span<const GroupSlot> slots, const BudgetMaker*) {
     for (const GroupSlot& s : slots) {
@@ -126,7 +126,7 @@ double queue_behind(bool looks) {
   o.tuning.queue_target = usual_queue_target(line);
   o.estimator = EstimatorSettings{o.tuning.slot, line, Scheme::kEarned, o.tuning.queue_target};
   o.looks = looks;
-  World w(o, "");
+  World w(o);
   std::array<uint64_t, 3> most{};
   w.watch_slots([&](Duration at, std::span<const GroupSlot> slots, const BudgetMaker*) {
     const auto edge = static_cast<size_t>((at.ns - o.wave.ns / 2) / o.wave.ns);
@@ -152,7 +152,7 @@ TEST(Budgets, WithoutAnyTheSourceDecays) {
   o.tuning.egress = kHigh;
   const Duration dark = Duration::millis(1500), light = Duration::millis(2500);
   o.no_budgets = {Instant{} + dark, Instant{} + light};
-  World w(o, "");
+  World w(o);
   double at_the_floor = 0, before = 0, after = 0;
   w.watch_slots([&](Duration at, std::span<const GroupSlot> slots, const BudgetMaker*) {
     for (const GroupSlot& s : slots) {
@@ -171,4 +171,4 @@ TEST(Budgets, WithoutAnyTheSourceDecays) {
 }
 
 }  // namespace
-}  // namespace matchrdma::schedules
+}  // namespace matchrdma::swarm

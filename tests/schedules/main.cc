@@ -2,22 +2,28 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 
-#include "tests/schedules/run.h"
+#include "pcap/capture_folder.h"
+#include "sim/swarm/run.h"
 
-using namespace matchrdma::schedules;
+using namespace matchrdma::swarm;
 
 namespace {
 
+Options schedule(uint64_t seed, bool canary) {
+  Options o = random_options(seed);
+  if (canary) o.canary = Canary::kPayload;
+  return o;
+}
+
 void report(uint64_t seed, const std::string& complaint, bool canary, const std::string& dir) {
   std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), complaint.c_str());
-  Options o = random_options(seed);
-  o.canary = canary;
-  const Options small = shrink(o);
-  std::filesystem::create_directories(dir);
-  const Outcome again = run_schedule(small, dir);
+  const Options small = shrink(schedule(seed, canary));
+  matchrdma::CaptureFolder captures(dir, {"lan-a", "wan", "lan-b"});
+  const Outcome again = run_schedule(small, [&](Tap tap, matchrdma::Instant at, matchrdma::Bytes b) {
+    captures.write(static_cast<size_t>(tap), at, b);
+  });
   std::printf("simplest schedule that still fails (%s), %llu packets, captures in %s:\n%s",
               again.complaint.c_str(), static_cast<unsigned long long>(again.packets), dir.c_str(),
               describe(small).c_str());
@@ -50,9 +56,7 @@ int main(int argc, char** argv) {
   int failures = 0;
   uint64_t done = 0;
   for (; done < count && failures < max_failures; ++done) {
-    Options o = random_options(seed + done);
-    o.canary = canary;
-    const Outcome r = run_schedule(o);
+    const Outcome r = run_schedule(schedule(seed + done, canary));
     packets += r.packets;
     if (tty && done % 16 == 0) {
       std::fprintf(stderr, "\r%llu of %llu schedules", static_cast<unsigned long long>(done),

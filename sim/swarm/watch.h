@@ -7,9 +7,9 @@
 
 #include "dataplane/flow/flow_key.h"
 #include "dataplane/flow/outbox.h"
-#include "tests/schedules/options.h"
+#include "sim/swarm/options.h"
 
-namespace matchrdma::schedules {
+namespace matchrdma::swarm {
 
 /// One proxy seen from outside.
 class Watch {
@@ -29,6 +29,10 @@ class Watch {
   /// of order may be in order again at the sender, which only the sender knows.
   using Waits = std::function<bool(const FlowKey& flow, Psn psn)>;
   void set_waits(Waits w) { waits_ = std::move(w); }
+  /// The proxy begins a new life: it knows nothing of what was asked of it before.
+  void restarted();
+  /// The flow's QP begins a new life: other PSNs.
+  void forget(const FlowKey& flow) { flows_.erase(hash(flow)); }
   const std::string& complaint() const { return complaint_; }
 
  private:
@@ -60,4 +64,4 @@ class Watch {
   std::map<uint64_t, Bucket> groups_;
 };
 
-}  // namespace matchrdma::schedules
+}  // namespace matchrdma::swarm

@@ -1,10 +1,8 @@
-#include "tests/schedules/options.h"
+#include "sim/swarm/options.h"
 
-#include <cstdio>
+#include "sim/swarm/draws.h"
 
-#include "dataplane/base/prng.h"
-
-namespace matchrdma::schedules {
+namespace matchrdma::swarm {
 namespace {
 
 model::SpanConfig random_span(Prng& r, Duration delay, double scale) {
@@ -64,6 +62,23 @@ L2L3 path(uint32_t n, Prng& r) {
   return l;
 }
 
+// Budgets that follow what the receivers take, which changes.
+void add_estimator(Options& o, Prng& r) {
+  EstimatorSettings e;
+  e.slot = o.tuning.slot = Duration::micros(r.between(50, 2000));
+  e.line_rate = Rate{r.between(200, 100'000) * 1'000'000};
+  e.scheme = r.chance(0.2) ? Scheme::kPaper : Scheme::kEarned;
+  e.queue_target = o.tuning.queue_target = static_cast<uint64_t>(r.between(4, 256)) << 10;
+  o.estimator = e;
+  o.budget_loss = r.chance(0.3) ? 0.2 : 0;
+  if (r.chance(0.5)) {
+    o.low_egress = Rate{r.between(50, 1000) * 1'000'000};
+    o.wave = Duration::micros(r.between(500, 50'000));
+  }
+}
+
+}  // namespace
+
 PairOptions random_pair(Prng& r, uint32_t n, Duration rtt) {
   static constexpr uint32_t kMtus[] = {256, 1024, 4096};
   PairOptions o;
@@ -101,7 +116,6 @@ PairOptions random_pair(Prng& r, uint32_t n, Duration rtt) {
   return o;
 }
 
-// Nothing is lost, moved or refused by the world.
 void make_clean(Options& o) {
   const Options plain;
   for (model::SpanConfig* s : {&o.wan, &o.control, &o.lan}) {
@@ -118,23 +132,6 @@ void make_clean(Options& o) {
   }
   o.clean = true;
 }
-
-// Budgets that follow what the receivers take, which changes.
-void add_estimator(Options& o, Prng& r) {
-  EstimatorSettings e;
-  e.slot = o.tuning.slot = Duration::micros(r.between(50, 2000));
-  e.line_rate = Rate{r.between(200, 100'000) * 1'000'000};
-  e.scheme = r.chance(0.2) ? Scheme::kPaper : Scheme::kEarned;
-  e.queue_target = o.tuning.queue_target = static_cast<uint64_t>(r.between(4, 256)) << 10;
-  o.estimator = e;
-  o.budget_loss = r.chance(0.3) ? 0.2 : 0;
-  if (r.chance(0.5)) {
-    o.low_egress = Rate{r.between(50, 1000) * 1'000'000};
-    o.wave = Duration::micros(r.between(500, 50'000));
-  }
-}
-
-}  // namespace
 
 Options random_options(uint64_t seed) {
   Prng r(seed);
@@ -187,114 +184,4 @@ Options random_options(uint64_t seed) {
   return o;
 }
 
-std::string describe(const Options& o) {
-  char text[512];
-  std::string out;
-  std::snprintf(
-      text, sizeof text,
-      "seed %llu%s\n  span  delay %lld us loss %.4f dup %.4f reorder %.4f corrupt %.4f cuts %zu\n"
-      "  ctrl  loss %.4f dup %.4f reorder %.4f corrupt %.4f\n  lan   loss %.4f dup %.4f reorder %.4f corrupt "
-      "%.4f\n"
-      "  budget %lld bit/s burst %llu  egress %lld  hard %llu  reorder memory %llu\n",
-      static_cast<unsigned long long>(o.seed), o.transparent ? " transparent" : "",
-      static_cast<long long>(o.wan.delay.ns / 1000), o.wan.loss, o.wan.duplicate, o.wan.reorder, o.wan.corrupt,
-      o.wan.cuts.size(), o.control.loss, o.control.duplicate, o.control.reorder, o.control.corrupt, o.lan.loss,
-      o.lan.duplicate, o.lan.reorder, o.lan.corrupt, static_cast<long long>(o.tuning.budget.bps),
-      static_cast<unsigned long long>(o.tuning.budget_burst_bytes), static_cast<long long>(o.tuning.egress.bps),
-      static_cast<unsigned long long>(o.limits.custody_hard_bytes),
-      static_cast<unsigned long long>(o.limits.reorder_memory));
-  out += text;
-  if (!o.restart_at.is_never()) {
-    std::snprintf(text, sizeof text, "  proxy B dies at %lld us, for %lld us\n",
-                  static_cast<long long>(o.restart_at.ns / 1000),
-                  static_cast<long long>(o.restart_for.ns / 1000));
-    out += text;
-  }
-  if (o.estimator) {
-    std::snprintf(text, sizeof text,
-                  "  estimator %s slot %lld us line %lld bit/s queue %llu  low egress %lld each %lld us\n",
-                  o.estimator->scheme == Scheme::kPaper ? "paper" : "earned",
-                  static_cast<long long>(o.estimator->slot.ns / 1000),
-                  static_cast<long long>(o.estimator->line_rate.bps),
-                  static_cast<unsigned long long>(o.estimator->queue_target),
-                  static_cast<long long>(o.low_egress.bps), static_cast<long long>(o.wave.ns / 1000));
-    out += text;
-  }
-  for (const PairOptions& p : o.pairs) {
-    std::snprintf(text, sizeof text,
-                  "  pair qpn %x/%x mtu %u start %x/%x %s join %d work %lld/%lld max %u%s%s credits %d rq "
-                  "%lld/%lld fatal %x\n",
-                  p.pair.qpn_a.v, p.pair.qpn_b.v, p.pair.path_mtu, p.pair.start_a.v, p.pair.start_b.v,
-                  p.completion == Completion::kEarly ? "early" : "end-to-end", static_cast<int>(p.join),
-                  static_cast<long long>(p.work_a), static_cast<long long>(p.work_b), p.max_length,
-                  p.reads ? " reads" : "", p.atomics ? " atomics" : "", p.pair.requester_a.use_credits,
-                  static_cast<long long>(p.pair.responder_a.receive_queue),
-                  static_cast<long long>(p.pair.responder_b.receive_queue), p.fatal);
-    out += text;
-  }
-  return out;
-}
-
-std::vector<std::function<bool(Options&)>> simplifications() {
-  using O = Options&;
-  std::vector<std::function<bool(Options&)>> s;
-  const auto zero = [&s](auto field) {
-    s.push_back([field](O o) {
-      if (field(o) == 0) return false;
-      field(o) = 0;
-      return true;
-    });
-  };
-  s.push_back([](O o) { return o.pairs.size() > 1 && (o.pairs.erase(o.pairs.begin()), true); });
-  s.push_back([](O o) { return o.pairs.size() > 1 && (o.pairs.pop_back(), true); });
-  zero([](O o) -> int64_t& { return o.pairs[0].work_b; });
-  zero([](O o) -> int64_t& { return o.proxy_age.ns; });
-  s.push_back([](O o) { return o.pairs[0].work_a > 1 && (o.pairs[0].work_a /= 2, true); });
-  s.push_back([](O o) { return o.pairs[0].work_a > 1 && (o.pairs[0].work_a -= 1, true); });
-  zero([](O o) -> double& { return o.lan.loss; });
-  zero([](O o) -> double& { return o.lan.duplicate; });
-  zero([](O o) -> double& { return o.lan.reorder; });
-  zero([](O o) -> double& { return o.lan.corrupt; });
-  zero([](O o) -> double& { return o.control.loss; });
-  zero([](O o) -> double& { return o.control.duplicate; });
-  zero([](O o) -> double& { return o.control.reorder; });
-  zero([](O o) -> double& { return o.control.corrupt; });
-  zero([](O o) -> double& { return o.wan.corrupt; });
-  zero([](O o) -> double& { return o.wan.duplicate; });
-  zero([](O o) -> double& { return o.wan.reorder; });
-  zero([](O o) -> double& { return o.wan.loss; });
-  s.push_back([](O o) { return !o.restart_at.is_never() && (o.restart_at = Instant::never(), true); });
-  s.push_back([](O o) { return !o.wan.cuts.empty() && (o.wan.cuts.clear(), o.control.cuts.clear(), true); });
-  s.push_back([](O o) { return o.pairs[0].reads && (o.pairs[0].reads = false, true); });
-  s.push_back([](O o) { return o.pairs[0].atomics && (o.pairs[0].atomics = false, true); });
-  s.push_back([](O o) { return o.pairs[0].sends && o.pairs[0].writes && (o.pairs[0].sends = false, true); });
-  s.push_back([](O o) {
-    auto& q = o.pairs[0].pair;
-    return q.responder_b.receive_queue >= 0 &&
-           (q.responder_b.receive_queue = q.responder_a.receive_queue = -1, true);
-  });
-  s.push_back([](O o) {
-    auto& q = o.pairs[0].pair;
-    if (!q.requester_a.use_credits) return false;
-    q.requester_a.use_credits = q.requester_b.use_credits = false;
-    q.responder_a.advertise_credits = q.responder_b.advertise_credits = false;
-    return true;
-  });
-  s.push_back([](O o) { return o.pairs[0].join != Join::kFresh && (o.pairs[0].join = Join::kFresh, true); });
-  s.push_back([](O o) { return o.pairs[0].post_every.ns > 0 && (o.pairs[0].post_every = Duration{}, true); });
-  s.push_back([](O o) {
-    const Tuning plain;
-    return o.tuning.budget != plain.budget && (o.tuning.budget = plain.budget, true);
-  });
-  s.push_back([](O o) {
-    const Limits plain;
-    return o.limits.custody_hard_bytes != plain.custody_hard_bytes &&
-           (o.limits.custody_hard_bytes = plain.custody_hard_bytes,
-            o.limits.custody_soft_bytes = plain.custody_soft_bytes, true);
-  });
-  s.push_back([](O o) { return o.wave.ns > 0 && (o.wave = Duration{}, true); });
-  s.push_back([](O o) { return o.estimator && (o.estimator.reset(), o.tuning.slot = Duration{}, true); });
-  return s;
-}
-
-}  // namespace matchrdma::schedules
+}  // namespace matchrdma::swarm

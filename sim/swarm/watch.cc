@@ -1,11 +1,12 @@
-#include "tests/schedules/watch.h"
+#include "sim/swarm/watch.h"
 
 #include <algorithm>
 
 #include "dataplane/flow/role_ctx.h"
 #include "dataplane/wire/icrc.h"
+#include "dataplane/wire/pause_frame.h"
 
-namespace matchrdma::schedules {
+namespace matchrdma::swarm {
 
 void Watch::complain(const std::string& what, Instant now) {
   if (complaint_.empty()) complaint_ = name_ + " at " + std::to_string(now.ns) + " ns: " + what;
@@ -85,8 +86,19 @@ void Watch::charge(const Frame& f, uint32_t bytes, Instant now) {
   if (b.level > allowed) complain("injected more than budget and burst", now);
 }
 
+void Watch::restarted() {
+  groups_.clear();
+  for (auto& [key, f] : flows_) {
+    f.unanswered.clear();
+    f.next.clear();
+  }
+}
+
 void Watch::leaves(const OutItem& item, Instant now) {
   if (!item.packet) return;
+  // C12: a pause belongs to one link.
+  if (item.cause != Cause::kPause && ether_type(item.packet->bytes()) == kEtherTypePause)
+    complain("a pause was forwarded", now);
   const ParseResult p = parse_frame(item.packet->bytes());
   if (p.kind != ParseKind::kRoce || p.reason != Reason::kNone) return;
   const OpcodeInfo& i = p.frame.info();
@@ -101,4 +113,4 @@ void Watch::leaves(const OutItem& item, Instant now) {
   }
 }
 
-}  // namespace matchrdma::schedules
+}  // namespace matchrdma::swarm

@@ -1,14 +1,15 @@
-#include "tests/schedules/run.h"
+#include "sim/swarm/run.h"
 
-#include "tests/schedules/world.h"
+#include "sim/swarm/simplify.h"
 
-namespace matchrdma::schedules {
+namespace matchrdma::swarm {
 
-Outcome run_schedule(const Options& o, const std::string& capture_dir) {
-  World w(o, capture_dir);
+Outcome run_schedule(const Options& o, const Capture& capture) {
+  World w(o, capture);
   Outcome out;
   out.complaint = w.run();
   out.packets = w.packets();
+  out.tally = w.tally();
   return out;
 }
 
@@ -27,4 +28,4 @@ Options shrink(Options o) {
   return o;
 }
 
-}  // namespace matchrdma::schedules
+}  // namespace matchrdma::swarm
