@@ -70,8 +70,10 @@ TEST(LinePlot, NeighboursDifferInColourMarkerAndDashes) {
     dashes.insert(rest.find("dasharray") == std::string::npos ? ""
                                                               : attribute(rest, "<path", "stroke-dasharray"));
   }
-  for (size_t at = 0; (at = svg.find("</title>\n<path d=\"M", at)) != std::string::npos; ++at)
-    markers.insert(svg.substr(svg.find('m', svg.find("d=\"M", at)), 30));
+  for (size_t at = 0; (at = svg.find("</title>\n<path d=\"M", at)) != std::string::npos; ++at) {
+    const size_t shape = svg.find('m', svg.find("d=\"M", at));
+    markers.insert(svg.substr(shape, svg.find('"', shape) - shape));
+  }
   EXPECT_EQ(colours.size(), 8u);
   EXPECT_EQ(dashes.size(), 8u);
   EXPECT_EQ(markers.size(), 8u);
