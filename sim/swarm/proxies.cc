@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "dataplane/wire/icrc.h"
+#include "dataplane/wire/pause_frame.h"
 #include "sim/swarm/world.h"
 
 namespace matchrdma::swarm {
@@ -12,6 +13,27 @@ bool learned(const Proxy& p, Bytes frame) {
   const ParseResult r = parse_frame(frame);
   if (r.kind != ParseKind::kRoce || !r.frame.info().read_class) return false;
   return p.shard.flow(FlowKey::of(r.frame, 0)).has_value();
+}
+
+using Frames = std::vector<std::vector<uint8_t>>;
+
+Frames to_be_forwarded(std::span<RxItem> burst) {
+  Frames all;
+  for (const RxItem& item : burst) {
+    const Bytes b = item.packet->bytes();
+    if (ether_type(b) != kEtherTypePause) all.emplace_back(b.begin(), b.end());
+  }
+  return all;
+}
+
+Frames forwarded(Outbox& out) {
+  Frames all;
+  for (const OutItem& item : out.items()) {
+    if (!item.packet) continue;
+    const Bytes b = item.packet->bytes();
+    all.emplace_back(b.begin(), b.end());
+  }
+  return all;
 }
 
 }  // namespace
@@ -57,7 +79,10 @@ void World::run_burst(Proxy& p, std::span<RxItem> burst, std::span<const Message
   for (const RxItem& item : burst) {
     if (item.side == Side::kLan) p.watch.enters_lan(item.packet->bytes(), learned(p, item.packet->bytes()));
   }
+  const Frames in = o_.transparent ? to_be_forwarded(burst) : Frames{};
   p.shard.run_once(burst, messages, proxy_now(), p.out);
+  if (o_.transparent && in != forwarded(p.out))
+    complain("a transparent proxy changed what passes (invariant 6)");
   make_budgets(p);
   emit(p);
 }
