@@ -62,7 +62,8 @@ void network(const Line& line) {
   SenderSettings sender;
   sender.reaction = ReactionSettings::hpcc();
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
-  for (uint32_t pair = 0; pair < line.pairs; ++pair) pairs.insert(pairs.end(), line.qps, {pair, line.pairs + pair});
+  for (uint32_t pair = 0; pair < line.pairs; ++pair)
+    pairs.insert(pairs.end(), line.qps, {pair, line.pairs + pair});
   ClosedLoop load(net, {.message_bytes = 1 << 20, .outstanding = 64}, pairs);
   load.open([&](uint32_t a, uint32_t b) { return net.open(a, b, sender, {}); });
   load.start();
@@ -86,7 +87,8 @@ void proxies() {
   s.topology.spine_otn = Rate{1'600'000'000'000};
   World world(s);
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
-  for (uint32_t h = 0; h < s.topology.hosts_per_site(); ++h) pairs.push_back({h, s.topology.hosts_per_site() + h});
+  for (uint32_t h = 0; h < s.topology.hosts_per_site(); ++h)
+    pairs.push_back({h, s.topology.hosts_per_site() + h});
   ClosedLoop load(world.network(), {.message_bytes = 4096, .outstanding = 256}, pairs);
   const Window window = Window::steady(s.topology.km);
   double start = 0, warm = (window.warm_up + window.length).us() / 1e6 - window.length.us() / 1e6;
@@ -95,8 +97,10 @@ void proxies() {
     if (start == 0 && done > warm) start = cpu_seconds();
   });
   if (!up) return static_cast<void>(std::puts("the proxies did not come up"));
-  std::printf("16 x 100G, 1000 km, 4 KiB messages through real proxies: %.0f ms in %.2f s, %.1f Gb/s a pair delivered\n",
-              m.seconds * 1e3, cpu_seconds() - start, m.delivered_gbps() / s.topology.hosts_per_site());
+  std::printf(
+      "16 x 100G, 1000 km, 4 KiB messages through real proxies: %.0f ms in %.2f s, %.1f Gb/s a pair "
+      "delivered\n",
+      m.seconds * 1e3, cpu_seconds() - start, m.delivered_gbps() / s.topology.hosts_per_site());
 }
 
 }  // namespace

@@ -130,7 +130,9 @@ Result<void> ReplayWorld::register_flows() {
 Result<void> ReplayWorld::wait_registered(const std::vector<Registration>& all) {
   auto reg = all.begin();
   const auto done = [&] {
-    while (reg != all.end() && nodes_[0]->proxy.shard().registered(*reg) && nodes_[1]->proxy.shard().registered(*reg)) ++reg;
+    while (reg != all.end() && nodes_[0]->proxy.shard().registered(*reg) &&
+           nodes_[1]->proxy.shard().registered(*reg))
+      ++reg;
     return reg == all.end();
   };
   auto r = wait_for(done, "not all QP pairs were registered");

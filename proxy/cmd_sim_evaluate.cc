@@ -48,7 +48,8 @@ void run_evaluate(const EvaluateArguments& a) {
   const Evaluation e = evaluation_of(plan, std::move(runs), a.quick, a.commit);
   write_all(a.output, e);
   print_evaluation(std::cout, e);
-  std::cout << "\nwritten: " << (std::filesystem::path(a.output) / "evaluation.html").string() << " (.json, .csv)\n";
+  std::cout << "\nwritten: " << (std::filesystem::path(a.output) / "evaluation.html").string()
+            << " (.json, .csv)\n";
   if (!std::cout.flush()) stop("(stdout): write failed; the report is incomplete");
 }
 

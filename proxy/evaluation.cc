@@ -82,7 +82,8 @@ std::vector<EvaluationRun> run_plan(const sim::Plan& plan, unsigned jobs,
   return runs;
 }
 
-Evaluation evaluation_of(const sim::Plan& plan, std::vector<EvaluationRun> runs, bool quick, std::string commit) {
+Evaluation evaluation_of(const sim::Plan& plan, std::vector<EvaluationRun> runs, bool quick,
+                         std::string commit) {
   Evaluation e{.commit = std::move(commit), .quick = quick, .runs = std::move(runs)};
   for (const sim::Figure& f : plan.figures) e.figures.push_back(draw(f, e.runs));
   e.claims = claims_of(e.figures, e.runs);

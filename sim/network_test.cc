@@ -39,7 +39,8 @@ struct TwoSwitches {
 
 using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
-void start(Network& net, ClosedLoop& load, const SenderSettings& sender = {}, const ReceiverSettings& receiver = {}) {
+void start(Network& net, ClosedLoop& load, const SenderSettings& sender = {},
+           const ReceiverSettings& receiver = {}) {
   load.open([&](uint32_t a, uint32_t b) { return net.open(a, b, sender, receiver); });
   load.start();
 }
@@ -185,8 +186,8 @@ TEST(Host, ServesItsQpsInTurn) {
   start(t.net, load);
   t.run_until_us(2'000);
   for (size_t f = 1; f < 5; ++f)
-    EXPECT_NEAR(static_cast<double>(load.delivered_bytes(f)),
-                static_cast<double>(load.delivered_bytes(0)), 1024);
+    EXPECT_NEAR(static_cast<double>(load.delivered_bytes(f)), static_cast<double>(load.delivered_bytes(0)),
+                1024);
 }
 
 /// Keeps the last frame it was sent.

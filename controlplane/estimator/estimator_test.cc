@@ -42,6 +42,27 @@ TEST(Estimator, TheCapacityLevelAndSequenceOutliveIdleTimes) {
   EXPECT_EQ(out.budget.seq, 2001u) << "a source ignores what is older";
 }
 
+// Receivers of 100 Gb/s behind a port of 150: one may have all of its own line, both together the port's.
+TEST(Estimator, APortMayBeFasterThanAReceiver) {
+  Estimator e(EstimatorSettings{.port_rate = Rate{150'000'000'000}}, 2);
+  TestReceiver rx[2] = {TestReceiver(kH), TestReceiver(kH)};
+  double alone = 0, both = 0;
+  for (int64_t slot = 0; slot < 4000; ++slot) {
+    const bool second = slot >= 2000;
+    e.record(0, rx[0].slot(100));
+    if (second) e.record(1, rx[1].slot(100));
+    both = 0;
+    for (const GroupOutput& o : e.close(slot)) {
+      rx[o.group].budget(o.slot->why.granted);
+      both += o.slot->why.granted;
+    }
+    if (!second) alone = both;
+  }
+  EXPECT_GT(alone, 95);
+  EXPECT_GT(both, 140);
+  EXPECT_LE(both, 150.01);
+}
+
 TEST(Estimator, RecordsOfWorkersAreMerged) {
   Estimator e(EstimatorSettings{}, 1);
   e.record(0, {.acked_bytes = 500'000});

@@ -123,6 +123,9 @@ class Planner {
         c.load.mixed.load = load / 100.0;
         c.window = {.length = SimSpan::micros(2'000'000), .to_the_end = true};
         add_schemes(c);
+        c.series = "matchrdma, fixed budgets";
+        c.world.proxy.estimator.reset();
+        add(c);
       }
     }
   }

@@ -15,9 +15,7 @@ constexpr uint8_t kDataDscp = 26, kControlDscp = 48;
 constexpr uint16_t kFirstPort = 0xc000, kFlowMask = 0x3fff;
 constexpr uint8_t kNoCredits = 31;  ///< "no limit" (IBA 9.7.7.2)
 
-uint32_t host_of(const IpAddress& a) {
-  return uint32_t{a.b[13]} << 16 | uint32_t{a.b[14]} << 8 | a.b[15];
-}
+uint32_t host_of(const IpAddress& a) { return uint32_t{a.b[13]} << 16 | uint32_t{a.b[14]} << 8 | a.b[15]; }
 
 uint8_t request_opcode(const SimPacket& p) {
   if (p.starts_message) return p.ends_message ? op::kRcWriteOnly : op::kRcWriteFirst;

@@ -56,8 +56,8 @@ class Workload : public HostListener {
  private:
   struct State {
     Flow flow;
-    std::vector<size_t> messages{};                ///< numbers, in the order of their posts
-    size_t acknowledged = 0, delivered = 0;        ///< how many of them
+    std::vector<size_t> messages{};          ///< numbers, in the order of their posts
+    size_t acknowledged = 0, delivered = 0;  ///< how many of them
     int64_t delivered_bytes = 0, acknowledged_bytes = 0;
   };
   void on_acknowledged(uint32_t host, uint32_t qp, size_t messages, SimTime now) override;
