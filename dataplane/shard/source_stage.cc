@@ -91,7 +91,8 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
       return;
     case FlowState::kBasing:
     case FlowState::kBarrier:
-      accept_before_lift(f, req, packet, ctx);
+      // A hole in the copies would be a gap of the LAN later, whose READ nobody would know (seed 3633967092).
+      if (!accept_before_lift(f, req, packet, ctx)) forget_base(f, gate, ctx);
       forward_outside(req, Cause::kBarrier, std::move(packet), ctx);
       return;
     case FlowState::kClosing:

@@ -163,14 +163,14 @@ Accepted accept_request(SourceFlow& f, const Frame& req, PacketRef& packet, Gate
   return Accepted::kTaken;
 }
 
-Accepted accept_before_lift(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx) {
+bool accept_before_lift(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx) {
   const Seq psn = unwrap24(req.psn().v, f.epsn);
   if (psn != f.epsn) {
     ctx.n->reasons.add(psn < f.base ? Reason::kBelowBase : Reason::kBarrier);
-    return Accepted::kForward;
+    return true;
   }
   PacketRef kept = packet.share();
-  if (!take(f, req, kept, ctx)) return Accepted::kForward;
+  if (!take(f, req, kept, ctx)) return false;
   // Not gated: it was forwarded before anybody promised a rate, and counts as admitted.
   Owned& o = f.window.back();
   o.sent = f.last_send = ctx.now;
@@ -178,7 +178,7 @@ Accepted accept_before_lift(SourceFlow& f, const Frame& req, PacketRef& packet, 
   f.admit_index = f.window.end();
   f.admitted_end = f.released_end = f.sent_end = o.end();
   if (o.has(Owned::kEnds) || o.has(Owned::kAckReq)) want_ack(f, o.end(), o.accepted);
-  return Accepted::kForward;
+  return true;
 }
 
 void run_accept_timers(SourceFlow& f, const RoleCtx& ctx) {

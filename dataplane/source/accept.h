@@ -18,7 +18,9 @@ enum class Accepted : uint8_t {
 /// One request with a right ICRC on an active flow. `packet` is moved from only if kTaken.
 Accepted accept_request(SourceFlow& f, const Frame& req, PacketRef& packet, Gate& gate, const RoleCtx& ctx);
 /// The same while base is set and the barrier is not lifted: everything is forwarded, copies are kept in order.
-Accepted accept_before_lift(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx);
+/// False: there is no room for the copy of the next one. It passes all the same, so nothing from base on can be
+/// promised.
+bool accept_before_lift(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx);
 
 /// Due work of the LAN gap: the NAK after lan_reorder_wait. Due work of hold_max.
 void run_accept_timers(SourceFlow& f, const RoleCtx& ctx);

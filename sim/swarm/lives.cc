@@ -3,6 +3,12 @@
 #include "sim/swarm/world.h"
 
 namespace matchrdma::swarm {
+namespace {
+
+constexpr Duration kPatience = Duration::seconds(2);  // far more than handshakes take over any of these spans
+
+}  // namespace
+
 // A dead proxy takes in nothing and lets nothing through. True: it is back at this time.
 bool World::returns_now(Proxy& p) {
   if (p.dies_at <= now_) {
@@ -88,6 +94,7 @@ void World::announce(Pair& w) {
   if (!w.known && !o_.scarce) complain("a QP that was reset cannot be registered again");
   emit(pa_);
   w.life = Life::kAnnounced;
+  if (o_.scarce) w.patience = now_ + kPatience;
 }
 
 // The hosts connect when both proxies have ended the old life and know the new one.
@@ -99,6 +106,7 @@ void World::begin_again(Pair& w) {
   w.left_a = lives_.between(1, 6);
   w.left_b = w.now.work_b > 0 ? lives_.between(0, 4) : 0;
   w.life = Life::kSettled;
+  w.patience = Instant::never();
   w.next_post = now_;
   ++met_[w.now.reset == Reset::kUnregister ? Event::kUnregister : Event::kRegister];
 }

@@ -18,6 +18,13 @@ TEST(Swarm, NoInvariantBreaks) {
     EXPECT_EQ(run_schedule(swarm_options(seed)).complaint, "") << "seed " << seed;
 }
 
+// Seeds that once found something.
+TEST(Swarm, WhatBrokeStaysMended) {
+  for (const uint64_t seed : {784ull, 2893ull, 3342ull, 4592ull, 3633957912ull, 3633958436ull, 3633962314ull,
+                              3633962842ull, 3633967092ull})
+    EXPECT_EQ(run_schedule(swarm_options(seed)).complaint, "") << "seed " << seed;
+}
+
 TEST(Swarm, SameSeedSameRun) {
   for (const uint64_t seed : {7u, 8u, 9u}) {
     std::vector<uint8_t> seen[2];

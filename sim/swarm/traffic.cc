@@ -71,6 +71,8 @@ bool World::answered(const Pair& w) const {
   const Registration r = registration(w.now);
   if (!w.known || (pa_.shard.registered(r) && pb_.shard.registered(r))) return true;
   if (!o_.scarce) return false;
+  // What is at rest may be the life before (seed 3633958436), or nobody has room for either flow (3633957912).
+  if (w.life == Life::kAnnounced) return now_ >= w.patience;
   const auto at_rest = [](const std::optional<FlowView>& v) {
     return v && std::string_view(v->state) != "opening" && std::string_view(v->state) != "basing" &&
            std::string_view(v->state) != "closing";

@@ -31,6 +31,10 @@ void Watch::enters_lan(Bytes frame, bool learned) {
   if (learned && p.frame.info().read_class && psn > f.highest) {
     f.unanswered[psn] = psn + n;
     f.next[psn] = psn;
+  } else if (p.frame.info().read_class) {
+    // Asked again from here: its sender has all below, and what was in order before counts no more (seed 3342).
+    for (const auto& [begin, end] : f.unanswered)
+      if (psn >= begin && psn < end) f.next[begin] = psn;
   }
   f.highest = std::max(f.highest, psn + n - 1);
 }

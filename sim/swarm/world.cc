@@ -106,6 +106,7 @@ Instant World::next_event() const {
     if (works(w)) at = earlier(at, w.next_post);
     if (pa_.alive()) at = earlier(at, w.register_at);
     at = earlier(at, earlier(w.reset_at, w.quiet_until));
+    at = earlier(at, w.patience);
   }
   return at;
 }

@@ -57,6 +57,7 @@ class World {
     Instant register_at = Instant::never();
     Instant reset_at = Instant::never();
     Instant quiet_until = Instant::never();
+    Instant patience = Instant::never();  ///< when it begins without an answer: there may be no room for it
     Life life = Life::kSettled;
     bool known = true;      ///< the proxies had room for it
     bool may_fail = false;  ///< its sender was promised what died with proxy A

@@ -49,10 +49,10 @@ class Peer(Case):
         self.bed.a.start()
         self.bed.processes.start("other_version", [
             self.bed.program("other_version"), "wanB", f"{self.bed.folder}/key1", "1", daemons.ADDRESS["B"],
-            daemons.ADDRESS["A"], "2"])
-        self.assert_transparent("the peer speaks version 2 of the control subchannel, this proxy 1: install the same "
+            daemons.ADDRESS["A"], "3"])
+        self.assert_transparent("the peer speaks version 3 of the control subchannel, this proxy 2: install the same "
                                 "release at both ends", ends=("tapA", "wanB"))
-        self.assertEqual(self.bed.a.peer()["peer_version"], 2)
+        self.assertEqual(self.bed.a.peer()["peer_version"], 3)
 
     def test_cut_that_no_traffic_shows(self):
         """How far the peer is, and that it is not there any more, is known without any flow."""
