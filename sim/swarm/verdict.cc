@@ -110,7 +110,7 @@ std::string World::verdict(bool done) const {
     });
     const bool owned = n.custody_bytes != 0 || n.held_bytes != 0;
     if ((owned && !barrier) || n.gate_bytes != 0) return "bytes are still owned at the end" + states();
-    if (n.faults != 0 && healthy) return "fault on a healthy QP (invariant 7)";
+    if (n.faults != 0 && healthy) return "fault on a healthy QP (invariant 7)" + states();
   }
   if (arena_.live_bytes() > live_bound()) return "packets that nobody holds were not given back at the end";
   return {};

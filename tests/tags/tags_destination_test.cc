@@ -197,6 +197,25 @@ TEST(Tags, H12_FatalNakOfAPacketThatPassedPoisonsToo) {
   EXPECT_EQ(state_at(rig.b, false), "poisoned");
 }
 
+// Repair without progress counts from when the receiver owes an answer; a connection that nobody used for longer
+// than that died of its next packet (seed 3021071818 of the swarm).
+TEST(Tags, C9_IdleTimesAreNoRepair) {
+  RigOptions o;
+  o.config.timing.repair_bound = Duration::millis(50);
+  o.config.timing.idle_expiry = Duration::seconds(10);
+  PairRig rig(o);
+  rig.connect();
+  for (uint32_t psn = 100; psn < 103; ++psn) {
+    rig.from_a(write_only(psn));
+    rig.carry_ab();
+    rig.wait(Duration::micros(10));
+    EXPECT_FALSE(newest<FlowFault>(rig.b.wan).has_value()) << psn;
+    EXPECT_EQ(state_at(rig.b, false), "active") << psn;
+    rig.from_b(answer(psn, psn - 99));
+    rig.run(Duration::millis(200));
+  }
+}
+
 // A proxy that failed a flow alone has it forgotten by the one that goes on reporting.
 TEST(Tags, H12_ReportsToAFailedFlowEnd) {
   RigOptions o;
