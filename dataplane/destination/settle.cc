@@ -110,6 +110,18 @@ Answer on_fatal_nak(DestinationFlow& f, Seq psn, uint8_t syndrome, Egress& egres
   return told;
 }
 
+// Where there was no room to remember what is being answered, its last response says that the receiver has done
+// it; which responses the sender has is the source's to know.
+void on_response_of_unknown(DestinationFlow& f, Seq psn, const RoleCtx& ctx) {
+  const uint64_t i = f.find(psn);
+  if (i >= f.ring.end()) return;
+  Held& h = f.ring[i];
+  if (!h.has(Held::kReadClass) || !h.has(Held::kDelivered)) return;
+  h.flags |= Held::kAnswered;
+  const Seq end = h.end();
+  if (psn + 1 == end && end <= f.delivered_end) settle(f, end, ctx);
+}
+
 // A response acknowledges what stands before it, and counts only in sequence (H7).
 void on_response(DestinationFlow& f, const Frame& resp, const RoleCtx& ctx) {
   const Seq psn = unwrap24(resp.psn().v, f.delivered_end);
@@ -127,6 +139,7 @@ void on_response(DestinationFlow& f, const Frame& resp, const RoleCtx& ctx) {
     if (end > f.acked_end && end <= f.delivered_end) settle(f, end, ctx);
     return;
   }
+  on_response_of_unknown(f, psn, ctx);
 }
 
 }  // namespace
