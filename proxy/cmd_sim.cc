@@ -21,6 +21,9 @@ struct SimArguments {
   std::string schemes = "dcqcn,matchrdma", distance = "100", loss = "0", otn_buffer, duration, mtu = "4096",
               completion = "early", estimator = "earned", seed = "1", json;
   bool no_gate = false, no_cnp_proxy = false;
+  /// Options that say something about one kind of workload, or about matchrdma alone.
+  std::vector<std::pair<std::string, const CLI::Option*>> of_workload;
+  std::vector<const CLI::Option*> of_proxies;
 };
 
 /// Virtual time that a workload which ends by itself may take.
@@ -109,34 +112,60 @@ SimRun run_one(const SimPlan& plan, sim::LongHaul scheme) {
   const bool up = sim::run(world, *load, plan.window, r.metrics,
                            [&](double done, double) { bar.show(static_cast<uint64_t>(done * kMicros)); });
   bar.finish();
-  if (!up) stop("the proxies did not agree on a session; please report this with what you typed", kBroken);
+  if (!up)
+    stop(
+        "--scheme matchrdma: the proxies did not agree on a session and on their queue pairs in a second and "
+        "40 trips "
+        "over the "
+        "long link; choose a smaller --loss");
   r.messages.assign(load->messages().begin() + static_cast<std::ptrdiff_t>(r.metrics.first_message),
                     load->messages().end());
   return r;
 }
 
-void add_workload_options(CLI::App& c, SimWorkloadArguments& a) {
+void add_workload_options(CLI::App& c, SimArguments& a) {
+  SimWorkloadArguments& w = a.workload;
+  const auto of = [&a](const char* kind, const CLI::Option* o) { a.of_workload.push_back({kind, o}); };
   c.add_option(
       "--workload", a.workload,
       "loop (default): each pair keeps messages outstanding; mixed: Poisson arrivals; llama-7b, gpt-13b, "
       "zero-3: training iterations; or a file: a capture (.pcap, .pcapng), whose messages are posted again, "
       "or AICB's text format");
-  c.add_option("--message", a.message, "Of loop: bytes of one message (64KiB)");
-  c.add_option("--outstanding", a.outstanding,
-               "Of loop: messages that each pair of hosts keeps outstanding (16)");
-  c.add_option("--load", a.load, "Of mixed: share of the hosts' line rate (50%)");
-  c.add_option("--iterations", a.iterations, "Of training: how many (3)");
-  c.add_option("--scale", a.scale,
-               "Of training: bytes and computing are divided by this (64; of an example its own)");
-  c.add_option("--jitter", a.jitter, "Of training: computing takes up to so much more or less (0)");
-  c.add_option("--pattern", a.pattern,
-               "Of training: how reductions go round: mirror (default), ring or pairwise");
-  c.add_option("--site-a", a.site_a, "Of a capture: addresses that stand at site A, like 10.9.0.0/24");
+  of("loop", c.add_option("--message", w.message, "Of loop: bytes of one message (64KiB)"));
+  of("loop", c.add_option("--outstanding", w.outstanding,
+                          "Of loop: messages that each pair of hosts keeps outstanding (16)"));
+  of("mixed", c.add_option("--load", w.load, "Of mixed: share of the hosts' line rate (50%)"));
+  of("training", c.add_option("--iterations", w.iterations, "Of training: how many (3)"));
+  of("training",
+     c.add_option("--scale", w.scale,
+                  "Of training: bytes and computing are divided by this (64; of an example its own)"));
+  of("training",
+     c.add_option("--jitter", w.jitter, "Of training: computing takes up to so much more or less (0)"));
+  of("training", c.add_option("--pattern", w.pattern,
+                              "Of training: how reductions go round: mirror (default), ring or pairwise"));
+  of("capture",
+     c.add_option("--site-a", w.site_a, "Of a capture: addresses that stand at site A, like 10.9.0.0/24"));
+}
+
+// A user would believe that it was tried.
+void refuse_what_says_nothing(const SimArguments& a) {
+  const std::string kind = workload_kind(a.workload.workload);
+  for (const auto& [of, option] : a.of_workload)
+    if (option->count() > 0 && of != kind)
+      stop(option->get_name() + ": says nothing about --workload " + a.workload.workload + "; it is of " + of,
+           kUsage);
+  const std::vector<sim::LongHaul> schemes = parse_schemes(a.schemes);
+  if (std::find(schemes.begin(), schemes.end(), sim::LongHaul::kMatchRdma) != schemes.end()) return;
+  for (const CLI::Option* option : a.of_proxies)
+    if (option->count() > 0)
+      stop(option->get_name() + ": says nothing about --scheme " + a.schemes + "; it is of matchrdma", kUsage);
 }
 
 void run_sim(const SimArguments& a) {
+  refuse_what_says_nothing(a);
   const SimPlan plan = plan_of(a);
   const std::vector<OutputFile> outputs{{"--json", a.json}};
+  or_stop(check_outputs(a.workload.workload, outputs, "the workload"));
   if (auto r = check_writable(outputs); !r) stop(r.error());
   std::vector<SimRun> runs;
   for (const sim::LongHaul s : plan.schemes) runs.push_back(run_one(plan, s));
@@ -158,16 +187,23 @@ void add_sim_command(CLI::App& app) {
       "with commas, or all (dcqcn,matchrdma)");
   c->add_option("--distance", a->distance, "Length of the long link in km (100)");
   c->add_option("--loss", a->loss, "Chance of a frame to be lost on the long link (0)");
-  add_workload_options(*c, a->workload);
-  c->add_option("--duration", a->duration,
-                "Virtual time that is measured (5 round trips, 5 ms at least), after 20 of warming up");
+  add_workload_options(*c, *a);
+  c->add_option(
+      "--duration", a->duration,
+      "Virtual time that is measured (5 round trips, 5 ms at least), after 20 round trips, 100 ms at least, of "
+      "warming up; of a workload that ends, the most that it may take (60s)");
   c->add_option("--mtu", a->mtu, "Payload bytes of a packet (4096)");
-  c->add_option("--otn-buffer", a->otn_buffer, "Packet memory of the nodes at the long link (never full)");
-  c->add_option("--completion", a->completion, "Of matchrdma: early (default) or end-to-end");
-  c->add_option("--estimator", a->estimator,
-                "Of matchrdma: earned (default), paper, last (what is now goes on), or fixed at a host's rate");
-  c->add_flag("--no-gate", a->no_gate, "Of matchrdma: budgets hold nothing back");
-  c->add_flag("--no-cnp-proxy", a->no_cnp_proxy, "Of matchrdma: marks cross the long link");
+  c->add_option(
+      "--otn-buffer", a->otn_buffer,
+      "Packet memory of the nodes at the long link, 1MiB at least (never full); the proxies of matchrdma have "
+      "their own");
+  const auto of_proxies = [a](const CLI::Option* o) { a->of_proxies.push_back(o); };
+  of_proxies(c->add_option("--completion", a->completion, "Of matchrdma: early (default) or end-to-end"));
+  of_proxies(c->add_option(
+      "--estimator", a->estimator,
+      "Of matchrdma: earned (default), paper, last (what is now goes on), or fixed at a host's rate"));
+  of_proxies(c->add_flag("--no-gate", a->no_gate, "Of matchrdma: budgets hold nothing back"));
+  of_proxies(c->add_flag("--no-cnp-proxy", a->no_cnp_proxy, "Of matchrdma: marks cross the long link"));
   c->add_option("--seed", a->seed, "Seed of all chance (1): same seed, same run");
   c->add_option("--json", a->json, "Also write the figures as JSON to this file; - is stdout, without tables");
   add_sim_evaluate_command(*c);

@@ -20,7 +20,8 @@ struct SwarmArguments {
   uint64_t seeds = 1000, first = 1, one = 0;
   double seconds = 0;
   std::string canary, json, captures = "swarm-failure";
-  CLI::Option *one_option = nullptr, *seeds_option = nullptr;
+  CLI::Option *one_option = nullptr, *seeds_option = nullptr, *seconds_option = nullptr,
+              *canary_option = nullptr;
 };
 
 /// What a swarm has done so far.
@@ -35,7 +36,7 @@ struct SwarmResult {
 };
 
 swarm::Canary canary_of(const SwarmArguments& a) {
-  if (a.canary.empty()) return swarm::Canary::kNone;
+  if (a.canary_option->count() == 0) return swarm::Canary::kNone;
   if (a.canary == "payload") return swarm::Canary::kPayload;
   if (a.canary == "memory") return swarm::Canary::kMemory;
   stop("--canary " + a.canary + ": no such canary; choose payload or memory", kUsage);
@@ -113,7 +114,8 @@ void explain(const SwarmArguments& a, const SwarmResult::Failure& f, swarm::Cana
 
 void run_swarm(const SwarmArguments& a) {
   const swarm::Canary canary = canary_of(a);
-  if (a.seconds < 0) stop("--seconds: choose a time above 0", kUsage);
+  if (a.seconds_option->count() > 0 && !(a.seconds > 0)) stop("--seconds: choose a time above 0", kUsage);
+  if (a.seeds == 0) stop("--seeds 0: choose how many worlds, 1 or more", kUsage);
   if (auto r = check_writable({{"--json", a.json}}); !r) stop(r.error());
   const SwarmResult all = run_seeds(a, canary);
   if (!a.json.empty()) {
@@ -138,12 +140,14 @@ void add_sim_swarm_command(CLI::App& sim) {
   auto a = std::make_shared<SwarmArguments>();
   a->seeds_option = c->add_option("--seeds", a->seeds, "How many worlds; 1000, or all that --seconds allow");
   c->add_option("--first", a->first, "Seed of the first one");
-  c->add_option("--seconds", a->seconds, "Begin no further world after this time");
+  a->seconds_option = c->add_option("--seconds", a->seconds, "Begin no further world after this time");
   a->one_option = c->add_option("--one", a->one, "This seed alone");
-  c->add_option("--canary", a->canary, "Put in a fault that must be found: payload or memory");
+  a->canary_option =
+      c->add_option("--canary", a->canary, "Put in a fault that must be found: payload or memory");
   c->add_option("--json", a->json, "Write what was exercised as JSON; - is stdout");
   c->add_option("--captures", a->captures, "Folder for the captures of a failing world");
   c->footer("Example: matchrdma sim swarm --seeds 10000 --first 1");
+  for (CLI::Option* o : {a->seeds_option, a->seconds_option}) a->one_option->excludes(o);
   c->callback([a] { run_swarm(*a); });
 }
 

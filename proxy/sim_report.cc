@@ -78,13 +78,17 @@ const std::vector<Line>& lines() {
        }},
       {"delivered, Gb/s per pair",
        [](const SimRun& r) {
-         return number(r.metrics.delivered_gbps() / static_cast<double>(std::max<size_t>(inter_flows(r), 1)),
-                       2);
+         return r.ends ? std::string("-")
+                       : number(r.metrics.delivered_gbps() /
+                                    static_cast<double>(std::max<size_t>(inter_flows(r), 1)),
+                                2);
        }},
       {"acknowledged, Gb/s per pair",
        [](const SimRun& r) {
-         return number(r.metrics.acknowledged_gbps() / static_cast<double>(std::max<size_t>(inter_flows(r), 1)),
-                       2);
+         return r.ends ? std::string("-")
+                       : number(r.metrics.acknowledged_gbps() /
+                                    static_cast<double>(std::max<size_t>(inter_flows(r), 1)),
+                                2);
        }},
       {"message at sender, median, p99",
        [](const SimRun& r) { return time_words(r, &MessageRecord::acknowledged); }},
@@ -139,7 +143,7 @@ nlohmann::ordered_json flows_json(const RunMetrics& m) {
 }
 
 nlohmann::ordered_json buffer_json(const sim::BufferMetrics& b) {
-  return {{"highest_bytes", b.highest}, {"peak_bytes", b.peak}, {"p99_bytes", b.p99}};
+  return {{"peak_bytes", b.highest}, {"window_peak_bytes", b.peak}, {"window_p99_bytes", b.p99}};
 }
 
 nlohmann::ordered_json run_json(const SimRun& r) {

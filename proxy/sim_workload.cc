@@ -1,10 +1,10 @@
 #include "proxy/sim_workload.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -132,12 +132,21 @@ SimWorkload recorded(const SimWorkloadArguments& a) {
     return t.is_never() ? sim::SimTime::never() : sim::SimTime{} + sim::SimSpan::nanos((t - first).ns);
   };
   uint64_t bytes = 0;
+  uint64_t left_out = 0;
   for (const TraceMessage& m : read->messages) {
+    if (flows->streams()[m.qp].transport != Transport::kRc) {
+      ++left_out;
+      continue;
+    }
     const uint32_t from = ends.number(m.source, m.destination), to = ends.number(m.destination, m.source);
     bytes += m.bytes;
     messages.push_back({from, to, m.qp, static_cast<int64_t>(std::max<uint64_t>(m.bytes, 1)), time(m.start),
                         time(m.completed), m.read});
   }
+  if (messages.empty())
+    stop("--workload " + file +
+         ": all of its messages are UC: nobody acknowledges them, so they do not depend on the "
+         "distance");
   if (ends.at(0) == 0 || ends.at(1) == 0)
     stop("--site-a " + a.site_a + ": all hosts of " + file +
              " stand at one site; name the addresses of the other (`matchrdma trace info` lists the hosts)",
@@ -145,18 +154,55 @@ SimWorkload recorded(const SimWorkloadArguments& a) {
   std::string words = thousands(messages.size()) + " messages, " + bytes_text(bytes) + ", of " + file +
                       " between " + std::to_string(ends.at(0)) + " and " + std::to_string(ends.at(1)) +
                       " hosts";
-  if (read->cut_off > 0) words += " (" + thousands(read->cut_off) + " more are cut off)";
+  if (read->cut_off > 0) words += "; " + thousands(read->cut_off) + " more are cut off";
+  if (left_out > 0) words += "; " + thousands(left_out) + " of UC are left out, nobody acknowledges them";
+  words +=
+      ".\nA message waits for those before it on its queue pair; what one side waited for from the other is "
+      "not known";
   return {words, true, [messages, ends](sim::World& w) {
             return std::make_unique<sim::RecordedWorkload>(w.network(), messages,
                                                            ends.hosts(w.settings().topology.hosts_per_site()));
           }};
 }
 
+/// By name, or by what pcap and pcapng begin with.
 bool is_capture(const std::string& file) {
-  return file.ends_with(".pcap") || file.ends_with(".pcapng") || file.ends_with(".cap");
+  if (file.ends_with(".pcap") || file.ends_with(".pcapng")) return true;
+  std::ifstream in(file, std::ios::binary);
+  std::array<char, 4> magic{};
+  in.read(magic.data(), magic.size());
+  constexpr const char* kMagics[] = {"\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d",
+                                     "\x4d\x3c\xb2\xa1", "\x0a\x0d\x0d\x0a"};
+  return in && std::any_of(std::begin(kMagics), std::end(kMagics),
+                           [&](const char* m) { return std::equal(magic.begin(), magic.end(), m); });
+}
+
+/// The whole text of a description, which is small.
+std::string text_of(const std::string& file) {
+  constexpr size_t kMost = 16 << 20;
+  std::ifstream in(file, std::ios::binary);
+  if (!in)
+    stop(
+        "--workload " + file +
+            ": no such workload and no file that can be read; choose loop, mixed, llama-7b, gpt-13b, zero-3, a "
+            "capture (.pcap, .pcapng) or a file in AICB's format",
+        kUsage);
+  std::string text(kMost, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  if (text.size() == kMost)
+    stop("--workload " + file + ": is larger than 16MiB: no description of a training job is");
+  return text;
 }
 
 }  // namespace
+
+std::string workload_kind(const std::string& workload) {
+  if (workload == "loop" || workload == "mixed") return workload;
+  const bool example = std::any_of(std::begin(sim::kAicbExamples), std::end(sim::kAicbExamples),
+                                   [&](const sim::AicbExample& e) { return workload == e.name; });
+  return !example && is_capture(workload) ? "capture" : "training";
+}
 
 SimWorkload parse_sim_workload(const SimWorkloadArguments& a, uint64_t seed) {
   if (a.workload == "loop") return loop(a);
@@ -164,16 +210,7 @@ SimWorkload parse_sim_workload(const SimWorkloadArguments& a, uint64_t seed) {
   for (const sim::AicbExample& e : sim::kAicbExamples)
     if (a.workload == e.name) return iterations(a, seed, std::string(e.name), e.text(), e.scale);
   if (is_capture(a.workload)) return recorded(a);
-  std::ifstream in(a.workload);
-  if (!in)
-    stop(
-        "--workload " + a.workload +
-            ": no such workload and no file that can be read; choose loop, mixed, llama-7b, gpt-13b, zero-3, a "
-            "capture (.pcap, .pcapng) or a file in AICB's format",
-        kUsage);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return iterations(a, seed, a.workload, text.str(), 64);
+  return iterations(a, seed, a.workload, text_of(a.workload), 64);
 }
 
 }  // namespace matchrdma

@@ -23,6 +23,8 @@ struct SimWorkload {
   std::function<std::unique_ptr<sim::Workload>(sim::World&)> make;
 };
 
+/// loop, mixed, training or capture.
+std::string workload_kind(const std::string& workload);
 /// Reads the file where one is named. Ends the command when something is wrong, with option, value and remedy.
 SimWorkload parse_sim_workload(const SimWorkloadArguments& a, uint64_t seed);
 

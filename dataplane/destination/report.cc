@@ -18,7 +18,9 @@ Duration repeat_every(const RoleCtx& ctx) { return {std::max((ctx.rtt / 4).ns, D
 Seq bound_by_memory(DestinationFlow& f, const RoleCtx& ctx) {
   if (f.held_bytes + f.beyond.bytes() == 0) f.short_of_memory = false;
   if (!f.short_of_memory) return INT64_MAX;
-  const uint64_t packets = reorder_room(f, ctx) / (f.path_mtu + kMostHeaders);
+  // For what comes in order all that stands behind holes gives way. Hole by hole, a receiver that was overrun
+  // once got one packet each round trip.
+  const uint64_t packets = (reorder_room(f, ctx) + f.beyond.bytes()) / (f.path_mtu + kMostHeaders);
   const int64_t least = f.ring.empty() || !f.beyond.empty() ? 1 : 0;
   return f.expected + std::max(static_cast<int64_t>(packets), least);
 }
