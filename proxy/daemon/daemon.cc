@@ -96,6 +96,8 @@ Result<void> Daemon::make() {
     machine_ = std::move(*machine);
   }
   wan_up_.assign(config_->spans.size(), true);
+  lan_taken_down_.assign(config_->spans.size(), false);
+  lan_seen_.assign(config_->spans.size(), false);
   reports_.resize(machine_->workers.size());
   walks_.resize(machine_->workers.size());
   if (config_->journal_path.empty()) {
@@ -253,6 +255,7 @@ Daemon::~Daemon() {
   stop_ = true;
   for (auto& i : machine_->idle) i->wake();
   machine_->eal->join();
+  restore_lan_links();
   budgets_.reset();
   if (admin_ != nullptr) service::remove_admin_socket(config_->admin.socket);
 }

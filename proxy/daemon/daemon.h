@@ -72,6 +72,9 @@ class Daemon final : public service::DaemonControl {
 
   // links.cc: link loss forwarding (H14), paths found by one worker
   void poll_links();
+  void follow_wan_link(size_t span);
+  void switch_lan(size_t span, bool up);
+  void restore_lan_links();
   void share_paths();
 
   // views.cc
@@ -81,6 +84,7 @@ class Daemon final : public service::DaemonControl {
   void walk_flows(DpdkWorker& w, const std::shared_ptr<FlowWalk>& walk);
   void take_flows(uint16_t worker, const std::shared_ptr<const FlowWalk>& walk);
   void publish();
+  bool taken_down(const std::string& span) const;
   std::vector<service::Condition> conditions(const service::DaemonView& v) const;
   service::PeerView peer_view(size_t span) const;
   service::PortView port_view(size_t span, Side side) const;
@@ -126,6 +130,8 @@ class Daemon final : public service::DaemonControl {
   Instant flows_at_ = Instant::never();
   Instant next_report_, next_flows_, next_link_poll_;
   std::vector<bool> wan_up_;
+  std::vector<bool> lan_taken_down_;   ///< by us, with the WAN link
+  std::vector<bool> lan_seen_;         ///< its link has been looked at since the start
   std::string status_told_;            ///< to the service manager
   std::set<std::string> failed_told_;  ///< QPs that the log has named and that are failed still
   uint64_t reloads_ = 0, reloads_refused_ = 0;

@@ -27,11 +27,38 @@ void Daemon::poll_links() {
     if (!news || news->up == wan_up_[s]) continue;
     wan_up_[s] = news->up;
     tell_link(span_names_[s] + ": WAN", *news);
-    if (!config_->spans[s].lan.link_loss_forwarding) continue;
-    if (const auto r = p.lan->set_link(news->up); !r) {
-      log().error("span " + span_names_[s] + ": the LAN link cannot follow: " + r.error());
-    }
   }
+  for (size_t s = 0; s < machine_->ports.size(); ++s) follow_wan_link(s);
+}
+
+// By what should be, not by what has changed: a reload may end it, and a life before may have died in between.
+void Daemon::follow_wan_link(size_t s) {
+  if (!lan_seen_[s])
+    wan_up_[s] = machine_->ports[s].wan->link().up;  // a port that starts without a link has no news
+  const bool forwards = config_->spans[s].lan.link_loss_forwarding;
+  const bool down = forwards && !wan_up_[s];
+  const io::LinkState lan = machine_->ports[s].lan->link();
+  const bool left_down = !lan_seen_[s] && forwards && wan_up_[s] && !lan.up && !lan.gone;
+  lan_seen_[s] = true;
+  if (down == lan_taken_down_[s] && !left_down) return;
+  lan_taken_down_[s] = down;
+  switch_lan(s, !down);
+}
+
+void Daemon::switch_lan(size_t s, bool up) {
+  const std::string where = "span " + span_names_[s] + ": ";
+  if (const auto r = machine_->ports[s].lan->set_link(up); !r) {
+    log().error(where + "the LAN link cannot follow: " + r.error());
+    return;
+  }
+  log().warn(where + "the LAN link is taken " + (up ? "up" : "down") +
+             " with the WAN's (lan.link_loss_forwarding)");
+}
+
+// Without us nobody would.
+void Daemon::restore_lan_links() {
+  for (size_t s = 0; s < lan_taken_down_.size(); ++s)
+    if (lan_taken_down_[s]) switch_lan(s, true);
 }
 
 // ARP and ND answers arrive at one worker; all of them send datagrams.

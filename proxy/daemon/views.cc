@@ -145,6 +145,12 @@ service::PortView Daemon::port_view(size_t s, Side side) const {
   return v;
 }
 
+bool Daemon::taken_down(const std::string& span) const {
+  for (size_t s = 0; s < span_names_.size(); ++s)
+    if (span_names_[s] == span) return lan_taken_down_[s];
+  return false;
+}
+
 std::vector<service::Condition> Daemon::conditions(const service::DaemonView& v) const {
   std::vector<service::Condition> out;
   for (const service::PeerView& peer : v.peers) {
@@ -153,7 +159,9 @@ std::vector<service::Condition> Daemon::conditions(const service::DaemonView& v)
       out.push_back({port.span + (port.side == Side::kLan ? " LAN port" : " WAN port"), port.link_up,
                      port.removed   ? "its interface was removed: restart the daemon when it is back"
                      : port.link_up ? "link up"
-                                    : "link down: check the cable, or the interface"});
+                     : port.side == Side::kLan && taken_down(port.span)
+                         ? "taken down with the WAN link (lan.link_loss_forwarding)"
+                         : "link down: check the cable, or the interface"});
     }
     const bool up = peer.session == service::SessionState::kUp;
     out.push_back({peer.span + " peer", up, up ? "session up" : peer.trouble});
