@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "dataplane/source/acknowledge.h"
 #include "dataplane/source/duplicate.h"
@@ -142,8 +143,12 @@ std::optional<Accepted> goes_back_above(SourceFlow& f, const Frame& req, Seq psn
 
 Accepted accept_request(SourceFlow& f, const Frame& req, PacketRef& packet, Gate& gate, const RoleCtx& ctx) {
   const Seq psn = unwrap24(req.psn().v, f.epsn);
-  if (!ctx.peer_up || f.state == FlowState::kReopening)
+  if (!ctx.peer_up || f.state == FlowState::kReopening) {
+    f.dropped_for_peer = true;
     return refuse(f, std::max(psn, f.epsn), Reason::kPeerDown, ctx);
+  }
+  // What made us drop is over, other than a memory that is full: one NAK instead of the sender's whole timeout.
+  if (std::exchange(f.dropped_for_peer, false)) f.chosen_drop = -1;
   const bool paused = f.last_request + kRetransmissionPause <= ctx.now;
   f.last_request = ctx.now;
   if (psn <= f.epsn) f.jumped_to = -1;

@@ -197,8 +197,8 @@ TEST(Tags, H12_FatalNakOfAPacketThatPassedPoisonsToo) {
   EXPECT_EQ(state_at(rig.b, false), "poisoned");
 }
 
-// Repair without progress counts from when the receiver owes an answer; a connection that nobody used for longer
-// than that died of its next packet (seed 3021071818 of the swarm).
+// Repair without progress counts from when the receiver owes an answer; a connection that nobody used for
+// longer than that died of its next packet (seed 3021071818 of the swarm).
 TEST(Tags, C9_IdleTimesAreNoRepair) {
   RigOptions o;
   o.config.timing.repair_bound = Duration::millis(50);

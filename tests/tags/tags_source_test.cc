@@ -185,6 +185,27 @@ TEST(Tags, H3_AboveTheSoftLimitOnlyAdmissionAcknowledges) {
   EXPECT_EQ(acks(rig.a.lan), (Psns{100, 101}));
 }
 
+// What was dropped while the peer was not there is asked for when it is back: the sender would wait out its
+// timeout, seconds long where it was set for a long span.
+TEST(Tags, H5_AfterThePeerIsBackTheSenderIsAskedOnce) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.run(Duration::millis(20));
+  rig.wait(Duration::millis(300));  // nothing is heard of the peer, which owes the answer to 100
+  rig.from_a(write_only(101));
+  rig.from_a(write_only(102));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 1u);
+  EXPECT_TRUE(naks(rig.a.lan).empty()) << "silence while it is away";
+  rig.run(Duration::millis(50));
+  rig.from_a(write_only(103));
+  rig.run(Duration::millis(1));
+  EXPECT_EQ(naks(rig.a.lan), (Psns{101}));
+  for (uint32_t psn = 101; psn < 104; ++psn) rig.from_a(write_only(psn));
+  rig.run(Duration::millis(1));
+  EXPECT_EQ(acks(rig.a.lan).back(), 103u);
+}
+
 TEST(Tags, H5_ChosenDropMeetsSilence) {
   RigOptions o;
   o.config.limits.custody_hard_bytes = 300;  // two packets
