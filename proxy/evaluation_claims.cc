@@ -217,6 +217,9 @@ std::vector<std::string> evaluation_choices() {
       "of a receiver at its line rate, its port 1.6 Tb/s.",
       "The long link is one server of 1.6 Tb/s; flows are not hashed to wavelengths.",
       "READ is not simulated; it is proven between real stacks (./run softroce) and in the fault swarm.",
+      "Loss of the long link meets data and the proxies' own datagrams alike; the fault swarm loses each "
+      "alone. Jain's "
+      "index of every run is in the data (jain).",
   };
 }
 

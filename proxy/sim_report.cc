@@ -63,6 +63,19 @@ uint64_t pause_frames(const RunMetrics& m) {
   return sum;
 }
 
+/// What a mean hides: pairs that share a cable get less than others.
+std::string spread_words(const SimRun& r) {
+  if (r.ends) return "-";
+  double least = 1e12, most = 0;
+  for (const sim::FlowMetrics& f : r.metrics.flows) {
+    if (!f.inter) continue;
+    const double gbps = static_cast<double>(f.delivered_bytes) * 8 / r.metrics.seconds / 1e9;
+    least = std::min(least, gbps);
+    most = std::max(most, gbps);
+  }
+  return most == 0 ? "none" : number(least, 1) + ", " + number(most, 1);
+}
+
 struct Line {
   const char* what;
   std::function<std::string(const SimRun&)> words;
@@ -83,6 +96,7 @@ const std::vector<Line>& lines() {
                                     static_cast<double>(std::max<size_t>(inter_flows(r), 1)),
                                 2);
        }},
+      {"the slowest and the fastest pair, Gb/s", spread_words},
       {"acknowledged, Gb/s per pair",
        [](const SimRun& r) {
          return r.ends ? std::string("-")
@@ -90,6 +104,8 @@ const std::vector<Line>& lines() {
                                     static_cast<double>(std::max<size_t>(inter_flows(r), 1)),
                                 2);
        }},
+      {"messages begun and ended while measured",
+       [](const SimRun& r) { return thousands(times(r, &MessageRecord::delivered).size()); }},
       {"message at sender, median, p99",
        [](const SimRun& r) { return time_words(r, &MessageRecord::acknowledged); }},
       {"message at receiver, median, p99",

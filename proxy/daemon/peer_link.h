@@ -1,5 +1,6 @@
 #pragma once
 // The session with the peer of one span, in the control thread.
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -37,8 +38,11 @@ class PeerLink {
   void renew(Instant now) { session_.renew(now); }
 
   bool up() const { return session_.session().seal.has_value(); }
-  /// The peer has confirmed the session within the last keep-alives. A dead peer leaves its keys behind.
-  bool alive(Instant now) const { return up() && !heard_.is_never() && heard_ + kSilence > now; }
+  /// The peer has confirmed the session within the last keep-alives, or within `patience` where that is longer
+  /// (timing.peer_timeout). A dead peer leaves its keys behind.
+  bool alive(Instant now, Duration patience) const {
+    return up() && !heard_.is_never() && heard_ + Duration{std::max(kSilence.ns, patience.ns)} > now;
+  }
   /// The newest confirmation.
   Instant heard() const { return heard_; }
   const PeerSession& session() const { return session_; }

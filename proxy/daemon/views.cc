@@ -82,9 +82,9 @@ service::PeerView Daemon::peer_view(size_t s) const {
     if (!span.last_heard.is_never()) heard = heard.is_never() ? span.last_heard : later(heard, span.last_heard);
     path = path || span.path.has_value();
   }
-  v.session = l.alive(now()) ? service::SessionState::kUp
-              : path         ? service::SessionState::kHello
-                             : service::SessionState::kDown;
+  v.session = l.alive(now(), config_->timing.peer_timeout) ? service::SessionState::kUp
+              : path                                       ? service::SessionState::kHello
+                                                           : service::SessionState::kDown;
   if (l.up()) v.key_id = static_cast<uint16_t>(l.session().session().seal->key_id().v);
   v.key_rotation = config_->spans[s].peer.keys.size() > 1;
   v.ever_heard = !heard.is_never();
@@ -92,7 +92,7 @@ service::PeerView Daemon::peer_view(size_t s) const {
   v.version = kChannelVersion;
   v.peer_version = l.up() ? kChannelVersion : l.peer_version();
   v.trouble = l.trouble();
-  if (v.trouble.empty() && l.up() && !l.alive(now())) {
+  if (v.trouble.empty() && l.up() && !l.alive(now(), config_->timing.peer_timeout)) {
     v.trouble = "the peer has fallen silent: is its daemon running, is the span up?";
   }
   if (v.trouble.empty() && !l.up()) {

@@ -3,6 +3,8 @@
 
     unshare --net peer_test.py FOLDER-OF-PROGRAMS
 """
+import time
+
 from case import Case, main
 from hosts import Pair
 from testbed import await_, daemons
@@ -68,6 +70,21 @@ class Peer(Case):
         self.bed.await_sessions()
         for daemon in self.bed.both:
             await_(lambda d=daemon: d.process.said().count("the peer is there") == 2, "its return in the log")
+
+    def test_silence_is_as_long_as_the_config_says(self):
+        """A cut that is shorter than timing.peer_timeout is none for /readyz."""
+        patient = lambda text: text.replace("timing:\n", "timing:\n  peer_timeout: 10s\n")  # noqa: E731
+        for daemon in self.bed.both:
+            daemon.write_config(change=patient)
+        self.bed.start_span(100)
+        for daemon in self.bed.both:
+            daemon.start()
+        self.bed.await_sessions()
+        self.bed.span.cut()
+        time.sleep(2)  # three times the keep-alives
+        self.assertEqual(self.bed.a.peer()["session"], "up")
+        await_(lambda: self.bed.a.peer()["session"] != "up", "the silence after all")
+        self.assertIn("fallen silent", self.bed.a.peer()["trouble"])
 
     def test_nobody(self):
         """Not even a next hop."""
