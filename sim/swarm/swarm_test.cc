@@ -21,7 +21,7 @@ TEST(Swarm, NoInvariantBreaks) {
 // Seeds that once found something.
 TEST(Swarm, WhatBrokeStaysMended) {
   for (const uint64_t seed : {784ull, 2893ull, 3342ull, 4592ull, 3633957912ull, 3633958436ull, 3633962314ull,
-                              3633962842ull, 3633967092ull, 3021071818ull, 52264ull, 14831ull})
+                              3633962842ull, 3633967092ull, 3021071818ull, 52264ull, 14831ull, 1107741742ull})
     EXPECT_EQ(run_schedule(swarm_options(seed)).complaint, "") << "seed " << seed;
 }
 

@@ -6,7 +6,8 @@
 namespace matchrdma::swarm {
 namespace {
 
-constexpr Duration kHandshakes = Duration::seconds(20);
+// Half of all messages may be lost, and a question is asked again ever more rarely (seed 1107741742).
+constexpr Duration kHandshakes = Duration::seconds(600);
 
 bool fresh(const PairOptions& p) { return p.join == Join::kFresh; }
 
