@@ -110,7 +110,7 @@ Result<void> ReplayWorld::join() {
 Result<void> ReplayWorld::register_flows() {
   const std::vector<Registration> all = flows_.registrations(options_.completion);
   std::vector<Registration> taken;
-  Endpoint& a = nodes_[0]->proxy;
+  ProxyEndpoint& a = nodes_[0]->proxy;
   for (const Registration& reg : all) {
     const bool local_a = flows_.sites().site_of(reg.a.ip, reg.b.ip) == 0;
     const uint64_t full = a.shard().counters().reasons[Reason::kFlowLimit];
@@ -170,7 +170,7 @@ void ReplayWorld::gather(Site site, Instant t) {
   const Instant limit = t + kBatch;
   WanQueue& data = wan_.data_to(site);
   WanQueue& control = wan_.control_to(site);
-  while (n.proxy.waiting() < Endpoint::kBurst) {
+  while (n.proxy.waiting() < ProxyEndpoint::kBurst) {
     const Instant lan = hosts_.next(site), wan = data.next_due(), ctl = control.next_due();
     const Instant due = earlier(lan, earlier(wan, ctl));
     if (due > limit) return;

@@ -38,7 +38,7 @@ class ReplayWorld {
     void datagram(Queue queue, Bytes udp_payload) override;
     ReplayWorld& world;
     Site site;
-    Endpoint proxy;
+    ProxyEndpoint proxy;
     Instant now{};
   };
   /// Packets this close together share a burst, as they would on a polling core.

@@ -16,7 +16,7 @@ struct EndpointConfig {
   uint64_t seed = 1;
 };
 
-/// Where what an Endpoint lets out goes, in order.
+/// Where what a ProxyEndpoint lets out goes, in order.
 class EndpointSink {
  public:
   virtual void packet(OutItem& item) = 0;
@@ -31,11 +31,11 @@ class EndpointSink {
 /// out, time is an argument. One worker, one peer. Knows no wires.
 ///
 /// Call contract: add what has come, then run(); `now` never goes back; run() at next_wakeup() at the latest.
-class Endpoint {
+class ProxyEndpoint {
  public:
   static constexpr size_t kBurst = 32;  ///< inputs of one run at most
 
-  Endpoint(const EndpointConfig& config, PacketPool& pool, EndpointSink& sink, Instant now)
+  ProxyEndpoint(const EndpointConfig& config, PacketPool& pool, EndpointSink& sink, Instant now)
       : shard_(config.shard, pool),
         budgets_(config.estimator, config.shard.limits.max_groups),
         channel_(config.seed, now, [&sink](Queue q, Bytes d) { sink.datagram(q, d); }),

@@ -2,7 +2,7 @@
 
 namespace matchrdma::sim {
 
-Arrival CopyQueue::arrive(const SimPacket& p, SimTime now) {
+CopyQueue::Arrival CopyQueue::arrive(const SimPacket& p, SimTime now) {
   if (p.seq > expected_) return Arrival::kGap;
   if (p.seq < expected_) {
     if (p.seq < una_ || entry(p.seq).copied) return Arrival::kAgain;

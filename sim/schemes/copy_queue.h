@@ -27,20 +27,20 @@ class CopyMemory {
   int64_t bytes_, used_ = 0, peak_ = 0;
 };
 
-/// What becomes of a request.
-enum class Arrival : uint8_t {
-  kPass,    ///< goes on: in order, or the sender's own repair of what has no copy
-  kWait,    ///< in order, but goes on as a copy, behind those that are being sent again
-  kAgain,   ///< has been taken over before, so the sender's repeat is not needed
-  kGap,     ///< not in order: goes on as it is, and the sender is asked
-  kRefuse,  ///< in order, would have to wait, and there is no room: dropped, and the sender is asked
-};
-
 /// Duty: the order of a flow's packets, and go-back-N over the long link. A pure object. A packet that finds no
 /// room for a copy goes on without: it and all behind it remain the sender's, not acknowledged here before the
 /// receiver has them.
 class CopyQueue {
  public:
+  /// What becomes of a request.
+  enum class Arrival : uint8_t {
+    kPass,    ///< goes on: in order, or the sender's own repair of what has no copy
+    kWait,    ///< in order, but goes on as a copy, behind those that are being sent again
+    kAgain,   ///< has been taken over before, so the sender's repeat is not needed
+    kGap,     ///< not in order: goes on as it is, and the sender is asked
+    kRefuse,  ///< in order, would have to wait, and there is no room: dropped, and the sender is asked
+  };
+
   /// round_trip: of the long link. memory: outlives this.
   CopyQueue(CopyMemory& memory, SimSpan round_trip) : memory_(memory), round_trip_(round_trip) {}
 

@@ -5,6 +5,8 @@
 namespace matchrdma::sim {
 namespace {
 
+using Arrival = CopyQueue::Arrival;
+
 constexpr SimSpan kRoundTrip = SimSpan::micros(100);
 
 SimTime at_us(int64_t us) { return SimTime{} + SimSpan::micros(us); }

@@ -36,7 +36,7 @@ bool ProxyBorder::takes(SimPacket* p, bool from_long, SimTime now) {
     proxy_.add(Side::kLan, codec_.encode(*p));
   }
   context_.packets.release(p);
-  if (at_once || proxy_.waiting() >= Endpoint::kBurst) {
+  if (at_once || proxy_.waiting() >= ProxyEndpoint::kBurst) {
     run(now);
   } else if (poll_at_.is_never()) {
     poll_at_ = now + kPoll;

@@ -12,8 +12,8 @@
 
 namespace matchrdma::sim {
 
-/// Duty: gives an Endpoint what comes, as real frames, and the switch what it lets out. Nothing of the protocol
-/// is here.
+/// Duty: gives a ProxyEndpoint what comes, as real frames, and the switch what it lets out. Nothing of the
+/// protocol is here.
 class ProxyBorder final : public Border, private EventHandler, private EndpointSink {
  public:
   /// How long a polling core may take to come back to its ports.
@@ -28,7 +28,7 @@ class ProxyBorder final : public Border, private EventHandler, private EndpointS
   void leaves(SimPacket&, bool, SimTime) override {}
 
   Registered register_qp(const Registration& reg, bool local_a, SimTime now);
-  const Endpoint& proxy() const { return proxy_; }
+  const ProxyEndpoint& proxy() const { return proxy_; }
   /// Of datagrams to the other end, bytes of frames.
   uint64_t control_bytes() const { return control_bytes_; }
 
@@ -45,7 +45,7 @@ class ProxyBorder final : public Border, private EventHandler, private EndpointS
   model::PacketArena& pool_;
   RoceCodec codec_;
   SimTime now_{};
-  Endpoint proxy_;
+  ProxyEndpoint proxy_;
   Timer timer_;
   SimTime poll_at_ = SimTime::never();  ///< something waits to be taken
   int64_t held_ = 0;

@@ -12,6 +12,7 @@ bool PseudoAckBorder::takes(SimPacket* p, bool from_long, SimTime now) {
 bool PseudoAckBorder::from_sender(SimPacket* p, SimTime now) {
   Near& f = near_.try_emplace(p->flow, *p, *this).first->second;
   const int64_t before = f.copies.acknowledged();
+  using Arrival = CopyQueue::Arrival;
   const Arrival a = f.copies.arrive(*p, now);
   const int64_t acknowledged = f.copies.acknowledged();
   if (acknowledged > before || a == Arrival::kAgain) {
