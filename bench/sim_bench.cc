@@ -86,10 +86,7 @@ void proxies() {
   s.topology.leaf_spine = Rate{1'600'000'000'000};
   s.topology.spine_otn = Rate{1'600'000'000'000};
   World world(s);
-  std::vector<std::pair<uint32_t, uint32_t>> pairs;
-  for (uint32_t h = 0; h < s.topology.hosts_per_site(); ++h)
-    pairs.push_back({h, s.topology.hosts_per_site() + h});
-  ClosedLoop load(world.network(), {.message_bytes = 4096, .outstanding = 256}, pairs);
+  ClosedLoop load(world.network(), {.message_bytes = 4096, .outstanding = 256}, s.topology.partners());
   const Window window = Window::steady(s.topology.km);
   double start = 0, warm = (window.warm_up + window.length).us() / 1e6 - window.length.us() / 1e6;
   RunMetrics m;

@@ -17,6 +17,11 @@ std::string not_a_capture(uint32_t magic) {
 
 }  // namespace
 
+bool begins_as_capture(Bytes file) {
+  return file.size() >= kCaptureMagicBytes &&
+         (ClassicPcap::recognises(file.data()) || Pcapng::recognises(file.data()));
+}
+
 Result<CaptureReader> CaptureReader::open(const std::string& path) {
   auto source = ByteSource::open(path);
   if (!source) return Error{source.error()};
@@ -30,16 +35,16 @@ Result<CaptureReader> CaptureReader::from_bytes(Bytes bytes, const std::string& 
 Result<CaptureReader> CaptureReader::start(CaptureCursor cursor) {
   CaptureReader r(std::move(cursor));
   CaptureCursor& c = r.cursor_;
-  const Bytes magic = c.source.peek(4);
+  const Bytes magic = c.source.peek(kCaptureMagicBytes);
   if (!c.source.read_error().empty()) {
     return Error{c.name + ": read failed: " + c.source.read_error() + "; check the disk or the pipe"};
   }
   if (magic.empty()) return Error{c.name + ": is empty; a capture has a header of 24 bytes at least"};
-  if (magic.size() < 4) {
+  if (magic.size() < kCaptureMagicBytes) {
     return Error{c.name + ": has " + std::to_string(magic.size()) +
                  " bytes; a capture has a header of 24 bytes at least"};
   }
-  if (!ClassicPcap::recognises(magic.data()) && !Pcapng::recognises(magic.data())) {
+  if (!begins_as_capture(magic)) {
     return Error{c.name + ": " + not_a_capture(load_be32(magic.data()))};
   }
   if (Pcapng::recognises(magic.data())) r.format_.emplace<Pcapng>();

@@ -18,6 +18,11 @@
 
 namespace matchrdma {
 
+/// What tells a capture from other files.
+inline constexpr size_t kCaptureMagicBytes = 4;
+/// `file`: its beginning, so many bytes or more.
+bool begins_as_capture(Bytes file);
+
 /// Duty: the packets of one capture in file order, streamed: memory stays at about 1 MiB whatever the file
 /// says. Does not know what is inside a packet.
 class CaptureReader {

@@ -72,6 +72,15 @@ TEST_P(BothOrders, ClassicNanoseconds) {
   EXPECT_EQ(r.packets, (std::vector<Seen>{{7'123'456'789, {9}, 1}, {8'000'000'001, {4, 5}, 1500}}));
 }
 
+TEST_P(BothOrders, IsToldByItsBeginning) {
+  for (const Data& capture : {file.file_header(0xa1b2c3d4).bytes, file.fresh().file_header(0xa1b23c4d).bytes,
+                              file.fresh().section().bytes}) {
+    EXPECT_TRUE(begins_as_capture(Bytes{capture}.first(kCaptureMagicBytes)));
+    EXPECT_FALSE(begins_as_capture(Bytes{capture}.first(kCaptureMagicBytes - 1)));
+    EXPECT_FALSE(begins_as_capture(Bytes{capture}.subspan(1)));
+  }
+}
+
 TEST_P(BothOrders, PcapngDefaultsToMicroseconds) {
   file.section().interface().enhanced(0, 0x5'0000'0001, {1, 2, 3, 4, 5});
   const ReadAll r(file.bytes);

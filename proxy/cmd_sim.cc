@@ -38,15 +38,16 @@ struct SimPlan {
 };
 
 std::vector<sim::LongHaul> parse_schemes(const std::string& text) {
+  if (text == "all") return {std::begin(sim::kLongHauls), std::end(sim::kLongHauls)};
   std::vector<sim::LongHaul> out;
-  std::istringstream words(text == "all" ? "dcqcn,pseudo-ack,themis,matchrdma" : text);
+  std::istringstream words(text);
   for (std::string word; std::getline(words, word, ',');) {
     const auto* found = std::find_if(std::begin(sim::kLongHauls), std::end(sim::kLongHauls),
                                      [&](sim::LongHaul s) { return word == sim::scheme_name(s); });
     if (found == std::end(sim::kLongHauls))
       stop("--scheme " + text +
-               ": no such scheme; choose of dcqcn, pseudo-ack, themis and matchrdma, with commas"
-               " between them, or all",
+               ": no such scheme; choose of dcqcn, pseudo-ack, themis and matchrdma, with commas between them, "
+               "or all",
            kUsage);
     if (std::find(out.begin(), out.end(), *found) == out.end()) out.push_back(*found);
   }
@@ -62,15 +63,11 @@ void parse_proxy(const SimArguments& a, sim::ProxySettings& p) {
   } else if (a.completion != "early") {
     stop("--completion " + a.completion + ": no such policy; choose early or end-to-end", kUsage);
   }
-  if (a.estimator == "fixed") {
-    p.estimator.reset();
-  } else if (a.estimator == "paper") {
-    p.estimator = Scheme::kPaper;
-  } else if (a.estimator == "last") {
-    p.estimator = Scheme::kLast;
-  } else if (a.estimator != "earned") {
+  p.estimator.reset();
+  for (const Scheme s : {Scheme::kEarned, Scheme::kPaper, Scheme::kLast})
+    if (a.estimator == scheme_word(s)) p.estimator = s;
+  if (!p.estimator && a.estimator != "fixed")
     stop("--estimator " + a.estimator + ": no such estimator; choose fixed, earned, paper or last", kUsage);
-  }
 }
 
 SimPlan plan_of(const SimArguments& a) {
@@ -108,16 +105,14 @@ SimRun run_one(const SimPlan& plan, sim::LongHaul scheme) {
   const std::unique_ptr<sim::Workload> load = plan.load.make(world);
   constexpr double kMicros = 1e6;
   Progress bar(std::string("simulating ") + sim::scheme_name(scheme) + ", us",
-               static_cast<uint64_t>((plan.window.warm_up + plan.window.length).us()));
+               static_cast<uint64_t>((plan.window.warm_up + plan.window.length).us()), 1);
   const bool up = sim::run(world, *load, plan.window, r.metrics,
-                           [&](double done, double) { bar.show(static_cast<uint64_t>(done * kMicros)); });
+                           [&](double done, double) { bar.update(static_cast<uint64_t>(done * kMicros)); });
   bar.finish();
   if (!up)
     stop(
         "--scheme matchrdma: the proxies did not agree on a session and on their queue pairs in a second and "
-        "40 trips "
-        "over the "
-        "long link; choose a smaller --loss");
+        "40 trips over the long link; choose a smaller --loss");
   r.messages.assign(load->messages().begin() + static_cast<std::ptrdiff_t>(r.metrics.first_message),
                     load->messages().end());
   return r;
@@ -126,11 +121,10 @@ SimRun run_one(const SimPlan& plan, sim::LongHaul scheme) {
 void add_workload_options(CLI::App& c, SimArguments& a) {
   SimWorkloadArguments& w = a.workload;
   const auto of = [&a](const char* kind, const CLI::Option* o) { a.of_workload.push_back({kind, o}); };
-  c.add_option(
-      "--workload", a.workload,
-      "loop (default): each pair keeps messages outstanding; mixed: Poisson arrivals; llama-7b, gpt-13b, "
-      "zero-3: training iterations; or a file: a capture (.pcap, .pcapng), whose messages are posted again, "
-      "or AICB's text format");
+  c.add_option("--workload", a.workload,
+               "loop (default): each pair keeps messages outstanding; mixed: Poisson arrivals; llama-7b, "
+               "gpt-13b, zero-3: training iterations; or a file: a capture (.pcap, .pcapng), whose messages "
+               "are posted again, or AICB's text format");
   of("loop", c.add_option("--message", w.message, "Of loop: bytes of one message (64KiB)"));
   of("loop", c.add_option("--outstanding", w.outstanding,
                           "Of loop: messages that each pair of hosts keeps outstanding (16)"));
@@ -181,22 +175,19 @@ void add_sim_command(CLI::App& app) {
   CLI::App* c = app.add_subcommand(
       "sim", "Simulate two sites of 16 hosts and the long link between them, with and without proxies");
   auto a = std::make_shared<SimArguments>();
-  c->add_option(
-      "--scheme", a->schemes,
-      "What stands at the ends of the long link: dcqcn (nothing), pseudo-ack, themis, matchrdma; several "
-      "with commas, or all (dcqcn,matchrdma)");
+  c->add_option("--scheme", a->schemes,
+                "What stands at the ends of the long link: dcqcn (nothing), pseudo-ack, themis, matchrdma; "
+                "several with commas, or all (dcqcn,matchrdma)");
   c->add_option("--distance", a->distance, "Length of the long link in km (100)");
   c->add_option("--loss", a->loss, "Chance of a frame to be lost on the long link (0)");
   add_workload_options(*c, *a);
-  c->add_option(
-      "--duration", a->duration,
-      "Virtual time that is measured (5 round trips, 5 ms at least), after 20 round trips, 100 ms at least, of "
-      "warming up; of a workload that ends, the most that it may take (60s)");
+  c->add_option("--duration", a->duration,
+                "Virtual time that is measured (5 round trips, 5 ms at least), after 20 round trips, 100 ms at "
+                "least, of warming up; of a workload that ends, the most that it may take (60s)");
   c->add_option("--mtu", a->mtu, "Payload bytes of a packet (4096)");
-  c->add_option(
-      "--otn-buffer", a->otn_buffer,
-      "Packet memory of the nodes at the long link, 1MiB at least (never full); the proxies of matchrdma have "
-      "their own");
+  c->add_option("--otn-buffer", a->otn_buffer,
+                "Packet memory of the nodes at the long link, 1MiB at least (never full); the proxies of "
+                "matchrdma have their own");
   const auto of_proxies = [a](const CLI::Option* o) { a->of_proxies.push_back(o); };
   of_proxies(c->add_option("--completion", a->completion, "Of matchrdma: early (default) or end-to-end"));
   of_proxies(c->add_option(

@@ -42,8 +42,8 @@ void run_evaluate(const EvaluateArguments& a) {
     if (auto r = check_writable({{"--output", (std::filesystem::path(a.output) / name).string()}}); !r)
       stop(r.error());
   const sim::Plan plan = sim::evaluation_plan(a.quick);
-  Progress bar("simulating", plan.cases.size());
-  std::vector<EvaluationRun> runs = run_plan(plan, jobs, [&](size_t done, size_t) { bar.show(done); });
+  Progress bar("simulating", plan.cases.size(), 1);
+  std::vector<EvaluationRun> runs = run_plan(plan, jobs, [&](size_t done, size_t) { bar.update(done); });
   bar.finish();
   const Evaluation e = evaluation_of(plan, std::move(runs), a.quick, a.commit);
   write_all(a.output, e);

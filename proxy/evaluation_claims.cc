@@ -1,18 +1,13 @@
 #include "proxy/evaluation_claims.h"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "proxy/table.h"
 
 namespace matchrdma {
 namespace {
 
 using Figures = std::vector<EvaluationFigure>;
-
-std::string number(double v, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, v);
-  return text;
-}
 
 const EvaluationFigure* find(const Figures& all, const std::string& name, const std::string& metric) {
   for (const EvaluationFigure& f : all)
@@ -57,7 +52,7 @@ EvaluationClaim speedup(const Figures& all) {
       where = f.what.name.substr(sizeof("throughput ") - 1);
     }
   }
-  c.ours = number(best, 1) + " times (" + where + ", " + number(km, 0) + " km)";
+  c.ours = decimal(best, 1) + " times (" + where + ", " + decimal(km, 0) + " km)";
   c.met = best >= 20;
   if (!c.met) c.cause = "the baseline is not limited by its outstanding messages at any of these distances";
   return c;
@@ -85,7 +80,7 @@ EvaluationClaim flat(const Figures& all) {
       where = f.what.name.substr(sizeof("throughput ") - 1);
     }
   }
-  c.ours = number(least * 100, 1) + " % at least (" + where + ", " + number(km, 0) + " km)";
+  c.ours = decimal(least * 100, 1) + " % at least (" + where + ", " + decimal(km, 0) + " km)";
   c.met = least >= 0.97 && least < 1e9;
   if (!c.met) c.cause = "see the figure: budgets or rates of hosts had not settled within the warm-up";
   return c;
@@ -103,17 +98,16 @@ EvaluationClaim congestion(const Figures& all, const std::string& metric, const 
   for (const EvaluationSeries::Point& p : ours->points) {
     const auto base = at(*f, baseline, p.x);
     if (!base) continue;
-    c.ours += (c.ours.empty() ? "" : "; ") + number(p.x, 0) + " km: " + number(*base, 3) + " to " +
-              number(p.y.mean, 3);
-    if (*base > p.y.mean) c.ours += " (" + number(-reduction(*base, p.y.mean), 1) + " %)";
+    c.ours += (c.ours.empty() ? "" : "; ") + decimal(p.x, 0) + " km: " + decimal(*base, 3) + " to " +
+              decimal(p.y.mean, 3);
+    if (*base > p.y.mean) c.ours += " (" + decimal(-reduction(*base, p.y.mean), 1) + " %)";
     if (p.x == ours->points.back().x) c.met = reduction(*base, p.y.mean) >= wanted;
   }
   if (c.ours.empty()) c.ours = "not run";
   if (!c.met)
     c.cause =
         "budgets are made for each receiver alone. Where several share a cable behind the OTN node, all that "
-        "follow "
-        "what they were seen to take together send more than it takes for one round trip";
+        "follow what they were seen to take together send more than it takes for one round trip";
   return c;
 }
 
@@ -135,19 +129,16 @@ EvaluationClaim times(const Figures& all, const std::string& km, const std::stri
     const double r = reduction(at(*f, kBaseline, p.x).value_or(0), p.y.mean);
     best = std::max(best, r);
     least = std::min(least, r);
-    c.ours += ", load " + number(p.x, 0) + " %: " + number(-r, 1) + " %";
+    c.ours += ", load " + decimal(p.x, 0) + " %: " + decimal(-r, 1) + " %";
   }
   c.met = best >= 43.9 && least >= 31.5;
   if (c.met) return c;
-  c.cause =
-      metric == "intra_fct_receiver_us"
-          ? "local flows gain only what those from the other site no longer take in bursts: both come at the "
-            "same "
-            "mean rate with and without proxies"
-          : "the light's way and the bytes' own time are most of it and no proxy shortens them; and the budget "
-            "of "
-            "a receiver that was idle begins at a quarter of its line, so short bursts wait for a round trip "
-            "(compare matchrdma with fixed budgets)";
+  c.cause = metric == "intra_fct_receiver_us"
+                ? "local flows gain only what those from the other site no longer take in bursts: both come at "
+                  "the same mean rate with and without proxies"
+                : "the light's way and the bytes' own time are most of it and no proxy shortens them; and the "
+                  "budget of a receiver that was idle begins at a quarter of its line, so short bursts wait "
+                  "for a round trip (compare matchrdma with fixed budgets)";
   return c;
 }
 
@@ -192,8 +183,7 @@ std::vector<std::string> evaluation_choices() {
   return {
       "Payload of a packet: 4096 B, RoCEv2 frames with preamble and gap (the public simulators have 1000 B).",
       "Throughput: payload in order at the receivers, per pair of hosts; one pair for each leaf, so that no "
-      "two "
-      "share a cable and the line is what a pair can reach. 16 messages outstanding.",
+      "two share a cable and the line is what a pair can reach. 16 messages outstanding.",
       "Congestion (buffer, pauses): 16 pairs, one QP each, 16 x 8 MiB outstanding; ECMP lets some share "
       "cables.",
       "The OTN node of the schemes without custody is never full (in the public simulators its pause threshold "
@@ -202,24 +192,20 @@ std::vector<std::string> evaluation_choices() {
       "Peaks are those of the whole run, from the first message on; rates, percentiles and pauses those of the "
       "window: 5 round trips (5 ms at least) behind 20 of warming up.",
       "Pause ratio: time that ports of hosts, leaves, spines and OTN nodes stand still in the data class / "
-      "(ports x "
-      "time).",
+      "(ports x time).",
       "Completion times at the receiver, mean over all messages of W3 (Poisson, sizes fitted to the set of "
-      "THEMIS, "
-      "half of the bytes between the sites), until all are through. QPs are persistent, four for each pair.",
+      "THEMIS, half of the bytes between the sites), until all are through. QPs are persistent, four for each "
+      "pair.",
       "DCQCN: preset of HPCC at 100 Gb/s (g 1/256, alpha 1 us, decrease 4 us, increase 300 us, F 1, 20 / 200 "
-      "Mb/s, "
-      "1 Gb/s least), a CNP at most every 4 us. THEMIS: its own preset (900 us, 50 / 100 Mb/s, window of the "
-      "BDP), "
-      "CNP bit at most every 5 us, both halves on. Pseudo-ACK and MatchRDMA: hosts as DCQCN. None is tuned.",
+      "Mb/s, 1 Gb/s least), a CNP at most every 4 us. THEMIS: its own preset (900 us, 50 / 100 Mb/s, window of "
+      "the BDP), CNP bit at most every 5 us, both halves on. Pseudo-ACK and MatchRDMA: hosts as DCQCN. None is "
+      "tuned.",
       "MatchRDMA: the program's own core, budgets by its estimator (slot 200 us), early completion, budget and "
-      "pacing "
-      "of a receiver at its line rate, its port 1.6 Tb/s.",
+      "pacing of a receiver at its line rate, its port 1.6 Tb/s.",
       "The long link is one server of 1.6 Tb/s; flows are not hashed to wavelengths.",
       "READ is not simulated; it is proven between real stacks (./run softroce) and in the fault swarm.",
       "Loss of the long link meets data and the proxies' own datagrams alike; the fault swarm loses each "
-      "alone. Jain's "
-      "index of every run is in the data (jain).",
+      "alone. Jain's index of every run is in the data (jain).",
   };
 }
 

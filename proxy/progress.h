@@ -19,10 +19,6 @@ class Progress {
 
   /// Cheap enough to be called per packet.
   void update(uint64_t done);
-  /// For steps that take long themselves: every call is shown.
-  void show(uint64_t done) {
-    if (terminal_) draw(done);
-  }
   /// Wipes the line.
   void finish();
 

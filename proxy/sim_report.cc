@@ -1,7 +1,6 @@
 #include "proxy/sim_report.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <ostream>
 
@@ -15,22 +14,19 @@ using sim::Layer;
 using sim::MessageRecord;
 using sim::RunMetrics;
 
-std::string number(double v, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, v);
-  return text;
-}
-
 std::string volume(double bytes) {
-  if (bytes < 1e3) return number(bytes, 0) + " B";
-  if (bytes < 1e6) return number(bytes / 1e3, 1) + " kB";
-  if (bytes < 1e9) return number(bytes / 1e6, 1) + " MB";
-  return number(bytes / 1e9, 2) + " GB";
+  if (bytes < 1e3) return decimal(bytes, 0) + " B";
+  if (bytes < 1e6) return decimal(bytes / 1e3, 1) + " kB";
+  if (bytes < 1e9) return decimal(bytes / 1e6, 1) + " MB";
+  return decimal(bytes / 1e9, 2) + " GB";
 }
 
-size_t inter_flows(const SimRun& r) {
-  return static_cast<size_t>(std::count_if(r.metrics.flows.begin(), r.metrics.flows.end(),
-                                           [](const sim::FlowMetrics& f) { return f.inter; }));
+/// Where a workload has no end: of one that has, a rate says little.
+std::string per_pair(const SimRun& r, double gbps) {
+  if (r.ends) return "-";
+  const auto pairs = std::count_if(r.metrics.flows.begin(), r.metrics.flows.end(),
+                                   [](const sim::FlowMetrics& f) { return f.inter; });
+  return decimal(gbps / static_cast<double>(std::max<std::ptrdiff_t>(pairs, 1)), 2);
 }
 
 /// Times from the post to an end of the message, of those that have come to it; ns, in order.
@@ -54,7 +50,7 @@ std::string buffer_words(const sim::BufferMetrics& b) {
 
 std::string pause_words(const RunMetrics& m, Layer layer) {
   const sim::PauseMetrics& p = m.pauses[static_cast<size_t>(layer)];
-  return number(p.ratio * 100, 2) + " %, " + number(p.worst * 100, 1) + " %";
+  return decimal(p.ratio * 100, 2) + " %, " + decimal(p.worst * 100, 1) + " %";
 }
 
 uint64_t pause_frames(const RunMetrics& m) {
@@ -69,11 +65,11 @@ std::string spread_words(const SimRun& r) {
   double least = 1e12, most = 0;
   for (const sim::FlowMetrics& f : r.metrics.flows) {
     if (!f.inter) continue;
-    const double gbps = static_cast<double>(f.delivered_bytes) * 8 / r.metrics.seconds / 1e9;
+    const double gbps = r.metrics.gbps(f.delivered_bytes);
     least = std::min(least, gbps);
     most = std::max(most, gbps);
   }
-  return most == 0 ? "none" : number(least, 1) + ", " + number(most, 1);
+  return most == 0 ? "none" : decimal(least, 1) + ", " + decimal(most, 1);
 }
 
 struct Line {
@@ -89,21 +85,10 @@ const std::vector<Line>& lines() {
                 : r.metrics.complete ? duration_text(r.metrics.finished.ps / 1000)
                                      : std::string("not done");
        }},
-      {"delivered, Gb/s per pair",
-       [](const SimRun& r) {
-         return r.ends ? std::string("-")
-                       : number(r.metrics.delivered_gbps() /
-                                    static_cast<double>(std::max<size_t>(inter_flows(r), 1)),
-                                2);
-       }},
+      {"delivered, Gb/s per pair", [](const SimRun& r) { return per_pair(r, r.metrics.delivered_gbps()); }},
       {"the slowest and the fastest pair, Gb/s", spread_words},
       {"acknowledged, Gb/s per pair",
-       [](const SimRun& r) {
-         return r.ends ? std::string("-")
-                       : number(r.metrics.acknowledged_gbps() /
-                                    static_cast<double>(std::max<size_t>(inter_flows(r), 1)),
-                                2);
-       }},
+       [](const SimRun& r) { return per_pair(r, r.metrics.acknowledged_gbps()); }},
       {"messages begun and ended while measured",
        [](const SimRun& r) { return thousands(times(r, &MessageRecord::delivered).size()); }},
       {"message at sender, median, p99",
@@ -153,8 +138,8 @@ nlohmann::ordered_json flows_json(const RunMetrics& m) {
     all.push_back({{"source", f.flow.source},
                    {"destination", f.flow.destination},
                    {"between_sites", f.inter},
-                   {"delivered_gbps", static_cast<double>(f.delivered_bytes) * 8 / m.seconds / 1e9},
-                   {"acknowledged_gbps", static_cast<double>(f.acknowledged_bytes) * 8 / m.seconds / 1e9}});
+                   {"delivered_gbps", m.gbps(f.delivered_bytes)},
+                   {"acknowledged_gbps", m.gbps(f.acknowledged_bytes)}});
   return all;
 }
 
@@ -165,9 +150,8 @@ nlohmann::ordered_json buffer_json(const sim::BufferMetrics& b) {
 nlohmann::ordered_json run_json(const SimRun& r) {
   const RunMetrics& m = r.metrics;
   nlohmann::ordered_json pauses;
-  const char* const names[] = {"hosts", "leaves", "spines", "otn"};
   for (size_t l = 0; l < sim::kLayers; ++l)
-    pauses[names[l]] = {
+    pauses[sim::kLayerNames[l]] = {
         {"ratio", m.pauses[l].ratio}, {"worst", m.pauses[l].worst}, {"frames", m.pauses[l].frames}};
   return {{"scheme", sim::scheme_name(r.settings.scheme)},
           {"distance_km", r.settings.topology.km},

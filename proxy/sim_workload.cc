@@ -22,8 +22,6 @@
 namespace matchrdma {
 namespace {
 
-using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
-
 SimWorkload loop(const SimWorkloadArguments& a) {
   sim::ClosedLoopSettings s;
   s.message_bytes = static_cast<int64_t>(or_stop(parse_bytes_between("--message", a.message, 1, 1 << 30)));
@@ -32,10 +30,7 @@ SimWorkload loop(const SimWorkloadArguments& a) {
   return {"each host of site A keeps " + std::to_string(s.outstanding) + " messages of " +
               bytes_text(static_cast<uint64_t>(s.message_bytes)) + " outstanding to its partner at site B",
           false, [s](sim::World& w) {
-            const uint32_t n = w.settings().topology.hosts_per_site();
-            Pairs pairs;
-            for (uint32_t h = 0; h < n; ++h) pairs.push_back({h, n + h});
-            return std::make_unique<sim::ClosedLoop>(w.network(), s, pairs);
+            return std::make_unique<sim::ClosedLoop>(w.network(), s, w.settings().topology.partners());
           }};
 }
 
@@ -75,9 +70,7 @@ SimWorkload iterations(const SimWorkloadArguments& a, uint64_t seed, const std::
   return {std::to_string(s.iterations) + " iterations of " + name + ", a rank on each host, all by " +
               std::to_string(s.scale),
           true, [s, model = *read](sim::World& w) {
-            std::vector<uint32_t> hosts;
-            for (uint32_t h = 0; h < 2 * w.settings().topology.hosts_per_site(); ++h) hosts.push_back(h);
-            return std::make_unique<sim::AicbWorkload>(w.network(), model, s, hosts);
+            return std::make_unique<sim::AicbWorkload>(w.network(), model, s, w.settings().topology.hosts());
           }};
 }
 
@@ -169,12 +162,9 @@ SimWorkload recorded(const SimWorkloadArguments& a) {
 bool is_capture(const std::string& file) {
   if (file.ends_with(".pcap") || file.ends_with(".pcapng")) return true;
   std::ifstream in(file, std::ios::binary);
-  std::array<char, 4> magic{};
-  in.read(magic.data(), magic.size());
-  constexpr const char* kMagics[] = {"\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d",
-                                     "\x4d\x3c\xb2\xa1", "\x0a\x0d\x0d\x0a"};
-  return in && std::any_of(std::begin(kMagics), std::end(kMagics),
-                           [&](const char* m) { return std::equal(magic.begin(), magic.end(), m); });
+  std::array<uint8_t, kCaptureMagicBytes> magic{};
+  in.read(reinterpret_cast<char*>(magic.data()), magic.size());
+  return in && begins_as_capture(magic);
 }
 
 /// The whole text of a description, which is small.

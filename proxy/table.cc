@@ -34,6 +34,12 @@ std::string thousands(uint64_t n) {
   return s;
 }
 
+std::string decimal(double v, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, v);
+  return text;
+}
+
 std::string duration_text(int64_t ns) {
   struct Unit {
     double ns;

@@ -9,6 +9,8 @@ namespace matchrdma {
 
 /// "1,234,567"
 std::string thousands(uint64_t n);
+/// With so many digits behind the point.
+std::string decimal(double v, int digits);
 /// "12.5 us", "3.20 ms", "1.04 s"
 std::string duration_text(int64_t ns);
 

@@ -102,9 +102,7 @@ uint64_t Network::lost_frames() const {
 }
 
 int64_t Network::bdp_bytes(uint32_t source, uint32_t destination, uint32_t payload) const {
-  constexpr int64_t kBitPs = 8'000'000'000'000;
-  const SimSpan rtt = base_rtt(source, destination, payload);
-  return static_cast<int64_t>(static_cast<__int128>(cable_of_[source].rate.bps) * rtt.ps / kBitPs);
+  return bytes_in(cable_of_[source].rate, base_rtt(source, destination, payload));
 }
 
 }  // namespace matchrdma::sim

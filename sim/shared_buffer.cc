@@ -7,10 +7,8 @@
 namespace matchrdma::sim {
 
 void SharedBuffer::add_port(const LinkSpec& spec) {
-  constexpr int64_t kBitPs = 8'000'000'000'000;
   Port p;
-  p.wanted =
-      static_cast<int64_t>(static_cast<__int128>(s_.headroom_delays) * spec.rate.bps * spec.delay.ps / kBitPs);
+  p.wanted = bytes_in(spec.rate, spec.delay * s_.headroom_delays);
   p.shift = s_.shift;
   for (int64_t rate = spec.rate.bps; rate >= 2 * s_.nic_rate.bps && p.shift > 0; rate /= 2) --p.shift;
   ports_.push_back(p);

@@ -36,6 +36,14 @@ struct SimTime {
 /// Light in fibre, one way.
 constexpr SimSpan fibre(int64_t km) { return SimSpan::nanos(km * kNanosPerKm); }
 
+/// Bits per byte x picoseconds per second: a byte lasts so many picoseconds at 1 b/s.
+inline constexpr int64_t kBitPs = 8'000'000'000'000;
+
+/// Whole bytes that pass at that rate in that time.
+constexpr int64_t bytes_in(Rate rate, SimSpan time) {
+  return static_cast<int64_t>(static_cast<__int128>(rate.bps) * time.ps / kBitPs);
+}
+
 /// Granularity of computed times. The forks count whole nanoseconds and truncate (SIMULATOR 1); 1 ps is exact
 /// for every rate used here.
 struct Tick {
@@ -49,7 +57,6 @@ struct Tick {
   }
 
  private:
-  static constexpr int64_t kBitPs = 8'000'000'000'000;  ///< bits per byte x ps per second
   constexpr SimSpan truncated(int64_t exact) const { return {exact - exact % ps}; }
 };
 

@@ -73,7 +73,6 @@ class ProxyEndpoint {
   const Shard& shard() const { return shard_; }
   const SoleBudgets& budgets() const { return budgets_; }
   bool up() const { return channel_.up(); }
-  const ChannelCounters& channel_counters() const { return channel_.counters(); }
 
  private:
   void dispatch() {

@@ -35,7 +35,7 @@ class Beyond {
     return true;
   }
   Seq first() const { return packets_.begin()->first; }
-  /// The oldest. Its range goes with forget_below().
+  /// The oldest. Its range goes with forget_taken().
   PacketRef pop_first() {
     auto node = packets_.extract(packets_.begin());
     bytes_ -= node.mapped()->size;
@@ -53,8 +53,10 @@ class Beyond {
     bytes_ -= bytes;
     return bytes;
   }
-  /// All packets below `psn` have been taken out.
-  void forget_below(Seq psn) {
+  /// The ranges of what pop_first() has given go too.
+  void forget_taken() {
+    if (empty()) return ranges_.clear();
+    const Seq psn = first();
     while (!ranges_.empty() && ranges_.begin()->second <= psn) ranges_.erase(ranges_.begin());
     if (ranges_.empty() || ranges_.begin()->first >= psn) return;
     auto node = ranges_.extract(ranges_.begin());

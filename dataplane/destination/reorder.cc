@@ -106,7 +106,7 @@ void drain_beyond(DestinationFlow& f, const RoleCtx& ctx) {
     if (parsed.frame.info().read_class) read_again(f, psn, std::move(p), ctx);
   }
   if (before != f.beyond.bytes()) remember_repair(*f.group, before - f.beyond.bytes(), ctx);
-  f.beyond.forget_below(f.beyond.empty() ? INT64_MAX : f.beyond.first());
+  f.beyond.forget_taken();
 }
 
 void keep_beyond(DestinationFlow& f, const Frame& req, Seq psn, PacketRef packet, const RoleCtx& ctx) {

@@ -147,7 +147,7 @@ void on_base_answered(SourceFlow& f, const FlowBaseAck& m, const RoleCtx& ctx) {
     if (f.real_ack_end >= f.base) lift(f, f.real_ack_end, Msn{static_cast<uint32_t>(f.real_ack_msn)}, ctx);
     return;
   }
-  // What there was no memory for has passed all the same, and the far side may speak of it.
+  // What the LAN brought out of order has passed all the same, and the far side may speak of it.
   f.sent_end = std::max(f.sent_end, f.seen_end);
   f.fire(FlowEvent::kBaseAnsweredFresh);
   start_handshake(f, FlowLifted{f.id, f.lifted_end}, ctx);

@@ -95,9 +95,7 @@ Result<void> Daemon::make() {
     if (!machine) return Error{machine.error()};
     machine_ = std::move(*machine);
   }
-  wan_up_.assign(config_->spans.size(), true);
-  lan_taken_down_.assign(config_->spans.size(), false);
-  lan_seen_.assign(config_->spans.size(), false);
+  span_links_.resize(config_->spans.size());
   reports_.resize(machine_->workers.size());
   walks_.resize(machine_->workers.size());
   if (config_->journal_path.empty()) {

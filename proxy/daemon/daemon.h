@@ -47,6 +47,12 @@ class Daemon final : public service::DaemonControl {
   service::CaptureStatus capture_status() const override;
 
  private:
+  /// The links of a span's ports.
+  struct SpanLinks {
+    bool wan_up = true;
+    bool lan_taken_down = false;  ///< by us, with the WAN link
+    bool seen = false;            ///< looked at since the start
+  };
   /// What an order has come to, told by the workers.
   struct Answer {
     Registered refused = Registered::kYes;
@@ -129,9 +135,7 @@ class Daemon final : public service::DaemonControl {
   std::shared_ptr<const service::FlowList> flows_ = std::make_shared<const service::FlowList>();
   Instant flows_at_ = Instant::never();
   Instant next_report_, next_flows_, next_link_poll_;
-  std::vector<bool> wan_up_;
-  std::vector<bool> lan_taken_down_;   ///< by us, with the WAN link
-  std::vector<bool> lan_seen_;         ///< its link has been looked at since the start
+  std::vector<SpanLinks> span_links_;
   std::string status_told_;            ///< to the service manager
   std::set<std::string> failed_told_;  ///< QPs that the log has named and that are failed still
   uint64_t reloads_ = 0, reloads_refused_ = 0;

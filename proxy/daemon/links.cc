@@ -24,24 +24,29 @@ void Daemon::poll_links() {
     PortPair& p = machine_->ports[s];
     if (const auto lan = p.lan->poll_link()) tell_link(span_names_[s] + ": LAN", *lan);
     const auto news = p.wan->poll_link();
-    if (!news || news->up == wan_up_[s]) continue;
-    wan_up_[s] = news->up;
-    tell_link(span_names_[s] + ": WAN", *news);
+    if (news && news->up != span_links_[s].wan_up) {
+      span_links_[s].wan_up = news->up;
+      tell_link(span_names_[s] + ": WAN", *news);
+    }
+    follow_wan_link(s);
   }
-  for (size_t s = 0; s < machine_->ports.size(); ++s) follow_wan_link(s);
 }
 
 // By what should be, not by what has changed: a reload may end it, and a life before may have died in between.
 void Daemon::follow_wan_link(size_t s) {
-  if (!lan_seen_[s])
-    wan_up_[s] = machine_->ports[s].wan->link().up;  // a port that starts without a link has no news
+  SpanLinks& l = span_links_[s];
+  const PortPair& p = machine_->ports[s];
   const bool forwards = config_->spans[s].lan.link_loss_forwarding;
-  const bool down = forwards && !wan_up_[s];
-  const io::LinkState lan = machine_->ports[s].lan->link();
-  const bool left_down = !lan_seen_[s] && forwards && wan_up_[s] && !lan.up && !lan.gone;
-  lan_seen_[s] = true;
-  if (down == lan_taken_down_[s] && !left_down) return;
-  lan_taken_down_[s] = down;
+  bool left_down = false;
+  if (!l.seen) {
+    l.seen = true;
+    l.wan_up = p.wan->link().up;  // a port that starts without a link has no news
+    const io::LinkState lan = p.lan->link();
+    left_down = forwards && l.wan_up && !lan.up && !lan.gone;
+  }
+  const bool down = forwards && !l.wan_up;
+  if (down == l.lan_taken_down && !left_down) return;
+  l.lan_taken_down = down;
   switch_lan(s, !down);
 }
 
@@ -57,8 +62,8 @@ void Daemon::switch_lan(size_t s, bool up) {
 
 // Without us nobody would.
 void Daemon::restore_lan_links() {
-  for (size_t s = 0; s < lan_taken_down_.size(); ++s)
-    if (lan_taken_down_[s]) switch_lan(s, true);
+  for (size_t s = 0; s < span_links_.size(); ++s)
+    if (span_links_[s].lan_taken_down) switch_lan(s, true);
 }
 
 // ARP and ND answers arrive at one worker; all of them send datagrams.

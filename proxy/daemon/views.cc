@@ -92,7 +92,7 @@ service::PeerView Daemon::peer_view(size_t s) const {
   v.version = kChannelVersion;
   v.peer_version = l.up() ? kChannelVersion : l.peer_version();
   v.trouble = l.trouble();
-  if (v.trouble.empty() && l.up() && !l.alive(now(), config_->timing.peer_timeout)) {
+  if (v.trouble.empty() && l.up() && v.session != service::SessionState::kUp) {
     v.trouble = "the peer has fallen silent: is its daemon running, is the span up?";
   }
   if (v.trouble.empty() && !l.up()) {
@@ -147,7 +147,7 @@ service::PortView Daemon::port_view(size_t s, Side side) const {
 
 bool Daemon::taken_down(const std::string& span) const {
   for (size_t s = 0; s < span_names_.size(); ++s)
-    if (span_names_[s] == span) return lan_taken_down_[s];
+    if (span_names_[s] == span) return span_links_[s].lan_taken_down;
   return false;
 }
 

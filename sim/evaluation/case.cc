@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "dataplane/base/check.h"
 #include "sim/workload/aicb_examples.h"
@@ -10,26 +11,12 @@
 namespace matchrdma::sim {
 namespace {
 
-std::vector<std::pair<uint32_t, uint32_t>> pairs_of(const WorldSettings& w, LoadSpec::Kind kind) {
-  const uint32_t n = w.topology.hosts_per_site();
-  const uint32_t step = kind == LoadSpec::Kind::kLeafPairs ? w.topology.hosts_per_leaf : 1;
-  std::vector<std::pair<uint32_t, uint32_t>> pairs;
-  for (uint32_t h = 0; h < n; h += step) pairs.push_back({h, n + h});
-  return pairs;
-}
-
-/// One after the other, site A first.
-std::vector<uint32_t> ranks_of(const WorldSettings& w) {
-  std::vector<uint32_t> hosts;
-  for (uint32_t h = 0; h < 2 * w.topology.hosts_per_site(); ++h) hosts.push_back(h);
-  return hosts;
-}
-
 std::unique_ptr<Workload> make_load(const Case& c, World& w) {
+  const TopologySettings& t = c.world.topology;
   switch (c.load.kind) {
     case LoadSpec::Kind::kMixed: {
       MixedSettings m = c.load.mixed;
-      m.hosts_per_site = c.world.topology.hosts_per_site();
+      m.hosts_per_site = t.hosts_per_site();
       m.seed = c.world.seed;
       return std::make_unique<MixedWorkload>(w.network(), m);
     }
@@ -39,28 +26,25 @@ std::unique_ptr<Workload> make_load(const Case& c, World& w) {
       a.scale = kAicbLlama7b.scale;
       const auto model = parse_aicb(kAicbLlama7b.text(), std::string(kAicbLlama7b.name));
       MRDMA_CHECK(model.ok());
-      return std::make_unique<AicbWorkload>(w.network(), *model, a, ranks_of(c.world));
+      return std::make_unique<AicbWorkload>(w.network(), *model, a, t.hosts());
     }
     default:
-      return std::make_unique<ClosedLoop>(w.network(), c.load.loop, pairs_of(c.world, c.load.kind));
+      return std::make_unique<ClosedLoop>(
+          w.network(), c.load.loop,
+          t.partners(c.load.kind == LoadSpec::Kind::kLeafPairs ? t.hosts_per_leaf : 1));
   }
 }
 
 void add_rates(const RunMetrics& m, Values& v) {
-  double flows = 0, sum = 0, squares = 0, least = 1e12;
-  for (const FlowMetrics& f : m.flows) {
-    if (!f.inter) continue;
-    const double gbps = static_cast<double>(f.delivered_bytes) * 8 / m.seconds / 1e9;
-    ++flows;
-    sum += gbps;
-    squares += gbps * gbps;
-    least = std::min(least, gbps);
-  }
-  if (flows == 0) return;
-  v.push_back({"delivered_gbps_per_pair", sum / flows});
-  v.push_back({"least_pair_gbps", least});
+  std::vector<double> gbps;
+  for (const FlowMetrics& f : m.flows)
+    if (f.inter) gbps.push_back(m.gbps(f.delivered_bytes));
+  if (gbps.empty()) return;
+  const auto flows = static_cast<double>(gbps.size());
+  v.push_back({"delivered_gbps_per_pair", std::accumulate(gbps.begin(), gbps.end(), 0.0) / flows});
+  v.push_back({"least_pair_gbps", *std::min_element(gbps.begin(), gbps.end())});
   v.push_back({"acknowledged_gbps_per_pair", m.acknowledged_gbps() / flows});
-  v.push_back({"jain", squares > 0 ? sum * sum / (flows * squares) : 1});
+  v.push_back({"jain", jain_index(gbps)});
 }
 
 void add_buffers(const RunMetrics& m, Values& v) {
@@ -74,10 +58,9 @@ void add_buffers(const RunMetrics& m, Values& v) {
 }
 
 void add_pauses(const RunMetrics& m, Values& v) {
-  const char* const names[] = {"hosts", "leaves", "spines", "otn"};
   double ratio = 0, worst = 0, frames = 0;
   for (size_t l = 0; l < kLayers; ++l) {
-    v.push_back({std::string("paused_") + names[l], m.pauses[l].ratio});
+    v.push_back({std::string("paused_") + kLayerNames[l], m.pauses[l].ratio});
     ratio += m.pauses[l].ratio * static_cast<double>(m.pauses[l].ports);
     worst = std::max(worst, m.pauses[l].worst);
     frames += static_cast<double>(m.pauses[l].frames);
@@ -91,9 +74,7 @@ void add_times(const Case& c, World& w, const Workload& load, const RunMetrics& 
   const IdealPath ideal{w.network(), c.world.topology.host, c.world.mtu};
   for (const bool inter : {true, false}) {
     const Fct f = completion_times(
-        load, ideal,
-        [&](const Flow& flow) { return (w.at_site_a(flow.source) != w.at_site_a(flow.destination)) == inter; },
-        m.window_start);
+        load, ideal, [&](const Flow& flow) { return w.between_sites(flow) == inter; }, m.window_start);
     if (f.receiver.messages == 0) continue;
     const std::string of = inter ? "inter" : "intra";
     v.push_back({of + "_messages", static_cast<double>(f.receiver.messages)});

@@ -68,8 +68,8 @@ void difference(World& w, const Workload& load, const Standing& from, RunMetrics
   m.seconds = time.us() / 1e6;
   for (size_t f = 0; f < load.flows(); ++f) {
     const Flow& flow = load.flow(f);
-    m.flows.push_back({flow, w.at_site_a(flow.source) != w.at_site_a(flow.destination),
-                       to.delivered[f] - from.delivered[f], to.acknowledged[f] - from.acknowledged[f]});
+    m.flows.push_back({flow, w.between_sites(flow), to.delivered[f] - from.delivered[f],
+                       to.acknowledged[f] - from.acknowledged[f]});
   }
   for (size_t l = 0; l < kLayers; ++l) {
     m.pauses[l] = pauses_between(from.paused[l], to.paused[l], time);

@@ -47,8 +47,10 @@ struct RunMetrics {
   uint64_t events = 0;         ///< of the whole run
 
   /// Payload in order at receivers, of flows between the sites; Gb/s.
-  double delivered_gbps() const { return gbps(&FlowMetrics::delivered_bytes); }
-  double acknowledged_gbps() const { return gbps(&FlowMetrics::acknowledged_bytes); }
+  double delivered_gbps() const { return sum_gbps(&FlowMetrics::delivered_bytes); }
+  double acknowledged_gbps() const { return sum_gbps(&FlowMetrics::acknowledged_bytes); }
+  /// Rate of bytes of the window.
+  double gbps(int64_t bytes) const { return static_cast<double>(bytes) * 8 / seconds / 1e9; }
   /// That send, of all layers.
   size_t ports() const {
     size_t sum = 0;
@@ -57,7 +59,7 @@ struct RunMetrics {
   }
 
  private:
-  double gbps(int64_t FlowMetrics::*bytes) const {
+  double sum_gbps(int64_t FlowMetrics::*bytes) const {
     double sum = 0;
     for (const FlowMetrics& f : flows) sum += f.inter ? static_cast<double>(f.*bytes) : 0;
     return sum * 8 / seconds / 1e9;

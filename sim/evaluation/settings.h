@@ -2,6 +2,7 @@
 // What a run of the evaluation varies (SIMULATOR 0, 4 to 6, 8).
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "controlplane/estimator/settings.h"
@@ -44,6 +45,18 @@ struct TopologySettings {
   double loss = 0;               ///< of the long link, chance of each frame
   std::vector<DownTime> down{};  ///< of the long link
   uint32_t hosts_per_site() const { return hosts_per_leaf * leaves; }
+  /// Those of site A by their number, then those of site B.
+  std::vector<uint32_t> hosts() const {
+    std::vector<uint32_t> all;
+    for (uint32_t h = 0; h < 2 * hosts_per_site(); ++h) all.push_back(h);
+    return all;
+  }
+  /// Each step-th host of site A with the one in the same place at site B.
+  std::vector<std::pair<uint32_t, uint32_t>> partners(uint32_t step = 1) const {
+    std::vector<std::pair<uint32_t, uint32_t>> pairs;
+    for (uint32_t h = 0; h < hosts_per_site(); h += step) pairs.push_back({h, hosts_per_site() + h});
+    return pairs;
+  }
 };
 
 struct WorldSettings {

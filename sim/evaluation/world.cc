@@ -120,8 +120,7 @@ EndpointConfig World::endpoint_config(uint32_t number) const {
   c.seed = s_.seed * 2 + number;
   c.shard.instance = number;
   // What the long link carries in a round trip, and as much again for gates and queues.
-  const double round_trip = (fibre(t.km) * 2 + SimSpan::micros(100)).us() / 1e6;
-  const auto bdp = static_cast<uint64_t>(static_cast<double>(t.long_link.bps) / 8 * round_trip);
+  const auto bdp = static_cast<uint64_t>(bytes_in(t.long_link, fibre(t.km) * 2 + SimSpan::micros(100)));
   Limits& l = c.shard.limits;
   l.custody_soft_bytes += 2 * bdp;
   l.custody_hard_bytes += 3 * bdp;
@@ -146,13 +145,13 @@ EndpointConfig World::endpoint_config(uint32_t number) const {
 
 Flow World::open(uint32_t source, uint32_t destination) {
   const Flow f = network_.open(source, destination, sender_, receiver_);
-  if (!proxies_[0] || at_site_a(source) == at_site_a(destination)) return f;
+  if (!proxies_[0] || !between_sites(f)) return f;
   Registration r;
   r.a = {RoceCodec::address(source), RoceCodec::sender(f.source_qp), true, Psn{0}, 0};
   r.b = {RoceCodec::address(destination), RoceCodec::receiver(f.destination_qp), true, Psn{0}, 0};
   r.path_mtu = s_.mtu;
   r.completion = s_.proxy.completion;
-  registrations_.push_back(r);
+  registrations_.push_back({r, at_site_a(source)});
   return f;
 }
 
@@ -167,15 +166,12 @@ bool World::settle() {
     return true;
   };
   if (!wait([&] { return proxies_[0]->proxy().up() && proxies_[1]->proxy().up(); })) return false;
-  for (const Registration& r : registrations_) {
-    if (proxies_[0]->register_qp(r, r.a.ip < RoceCodec::address(s_.topology.hosts_per_site()), events.now()) !=
-        Registered::kYes)
-      return false;
-  }
+  for (const Asked& a : registrations_)
+    if (proxies_[0]->register_qp(a.what, a.source_at_a, events.now()) != Registered::kYes) return false;
   size_t next = 0;
   return wait([&] {
-    while (next < registrations_.size() && proxies_[0]->proxy().shard().registered(registrations_[next]) &&
-           proxies_[1]->proxy().shard().registered(registrations_[next]))
+    while (next < registrations_.size() && proxies_[0]->proxy().shard().registered(registrations_[next].what) &&
+           proxies_[1]->proxy().shard().registered(registrations_[next].what))
       ++next;
     return next == registrations_.size();
   });

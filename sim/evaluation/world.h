@@ -14,6 +14,8 @@ namespace matchrdma::sim {
 /// Which nodes a figure speaks of.
 enum class Layer : uint8_t { kHost, kLeaf, kSpine, kOtn };
 inline constexpr size_t kLayers = 4;
+/// As files call them.
+inline constexpr const char* kLayerNames[kLayers]{"hosts", "leaves", "spines", "otn"};
 
 /// Duty: builds the network and its scheme, opens QPs as the scheme needs them. Hosts 0 to hosts_per_site() - 1
 /// stand at site A, the others at site B. Does not know workloads.
@@ -33,6 +35,7 @@ class World {
   Network& network() { return network_; }
   const WorldSettings& settings() const { return s_; }
   bool at_site_a(uint32_t host) const { return host < s_.topology.hosts_per_site(); }
+  bool between_sites(const Flow& f) const { return at_site_a(f.source) != at_site_a(f.destination); }
   SwitchNode& otn(bool site_a) { return network_.switch_node(otn_[site_a ? 0 : 1]); }
   /// All switches of the site, its OTN node too.
   Occupancy& site(bool site_a) { return sites_[site_a ? 0 : 1]; }
@@ -40,10 +43,12 @@ class World {
   const ProxyBorder* proxy(bool site_a) const { return proxies_[site_a ? 0 : 1].get(); }
   /// Switches of a layer, both sites.
   const std::vector<uint32_t>& switches(Layer layer) const { return layers_[static_cast<size_t>(layer)]; }
-  /// All bytes that the proxies hold, custody too.
-  const model::PacketArena& proxy_memory() const { return arena_; }
 
  private:
+  struct Asked {
+    Registration what;
+    bool source_at_a;
+  };
   void add_site(bool a);
   void join_sites();
   EcnSettings ecn(Rate port) const;
@@ -60,7 +65,7 @@ class World {
   Occupancy sites_[2];
   std::unique_ptr<ProxyBorder> proxies_[2];
   std::vector<std::unique_ptr<Border>> borders_;
-  std::vector<Registration> registrations_;
+  std::vector<Asked> registrations_;
 };
 
 }  // namespace matchrdma::sim

@@ -19,11 +19,9 @@ struct PseudoAckSettings {
 
   /// Copies of what the link carries in a round trip, and 100 us for the ways within the sites.
   static PseudoAckSettings for_link(const LinkSpec& link) {
-    constexpr int64_t kBitPs = 8'000'000'000'000;
     PseudoAckSettings s;
     s.round_trip = link.delay * 2;
-    s.copy_bytes = static_cast<int64_t>(static_cast<__int128>(link.rate.bps) *
-                                        (s.round_trip + SimSpan::micros(100)).ps / kBitPs);
+    s.copy_bytes = bytes_in(link.rate, s.round_trip + SimSpan::micros(100));
     // Receivers may be paused or stand behind a full switch: 32 MiB are 2.7 ms at 100 Gb/s.
     s.timeout = s.round_trip * 2 + SimSpan::micros(10'000);
     return s;

@@ -76,18 +76,15 @@ TEST(AicbModel, MistakesAreSaidWithLineAndValueAndRemedy) {
        "w:3: the forward's time is '5x': write a whole number from 0 to 1000000000000"},
       {"DATA\n1\na -1 5 NONE 0 0 ALLREDUCES 1 0 NONE 0 0\n",
        "w:3: the input gradient's collective is 'ALLREDUCES': write NONE, ALLREDUCE, REDUCESCATTER, ALLGATHER "
-       "or "
-       "ALLTOALL, with _EP or _DP_EP behind it for experts"},
+       "or ALLTOALL, with _EP or _DP_EP behind it for experts"},
       {"DATA\n1\na -1 5 NONE_EP 0 0 NONE 0 0 NONE 0 0\n",
        "w:3: the forward's collective is 'NONE_EP': write NONE, ALLREDUCE, REDUCESCATTER, ALLGATHER or "
-       "ALLTOALL, "
-       "with _EP or _DP_EP behind it for experts"},
+       "ALLTOALL, with _EP or _DP_EP behind it for experts"},
       {"DATA\n1\na -1 5 NONE 0 0 NONE 0 0 ALLGATHER 99999999999999 0\n",
        "w:3: the weight gradient's size is '99999999999999': write a whole number from 0 to " + most},
       {"DATA\n1\na -1 5 NONE 0 0 NONE 0 0 NONE 8 0\n",
        "w:3: the weight gradient has 'NONE' with '8' bytes: NONE goes with 0 bytes, every other collective "
-       "with "
-       "more"},
+       "with more"},
       {"DATA\n1\na -1 5 ALLGATHER 0 0 NONE 0 0 NONE 0 0\n",
        "w:3: the forward has 'ALLGATHER' with '0' bytes: NONE goes with 0 bytes, every other collective with "
        "more"},

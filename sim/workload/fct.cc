@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace matchrdma::sim {
 namespace {
@@ -43,11 +42,11 @@ struct Samples {
 }  // namespace
 
 SimSpan IdealPath::at_sender(const Flow& f, int64_t bytes) const {
-  constexpr double kBitPs = 8e12;  ///< bits per byte x ps per second
   const auto packet = static_cast<uint32_t>(std::min<int64_t>(bytes, mtu));
   // The base RTT holds one packet on the host's own link, which the size holds too.
   const int64_t rest = bytes - packet;
-  const SimSpan size{static_cast<int64_t>(static_cast<double>(rest) * kBitPs / static_cast<double>(line.bps))};
+  const SimSpan size{static_cast<int64_t>(static_cast<double>(rest) * static_cast<double>(kBitPs) /
+                                          static_cast<double>(line.bps))};
   return size + network.base_rtt(f.source, f.destination, packet);
 }
 
@@ -74,18 +73,13 @@ Fct completion_times(const Workload& load, const IdealPath& ideal, const FlowFil
   return r;
 }
 
-double jain_index(const Workload& load, const FlowFilter& filter) {
-  std::vector<bool> used(load.flows());
-  for (const MessageRecord& m : load.messages()) used[m.flow] = true;
-  double sum = 0, squares = 0, flows = 0;
-  for (size_t f = 0; f < load.flows(); ++f) {
-    if (!used[f] || !filter(load.flow(f))) continue;
-    const auto bytes = static_cast<double>(load.delivered_bytes(f));
-    sum += bytes;
-    squares += bytes * bytes;
-    flows += 1;
+double jain_index(const std::vector<double>& shares) {
+  double sum = 0, squares = 0;
+  for (const double share : shares) {
+    sum += share;
+    squares += share * share;
   }
-  return squares == 0 ? 1 : sum * sum / (flows * squares);
+  return squares == 0 ? 1 : sum * sum / (static_cast<double>(shares.size()) * squares);
 }
 
 }  // namespace matchrdma::sim

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "sim/workload/workload.h"
 
@@ -38,8 +39,7 @@ struct IdealPath {
 /// Of the messages posted from `from` on.
 Fct completion_times(const Workload& load, const IdealPath& ideal, const FlowFilter& filter, SimTime from = {});
 
-/// Jain's index over the bytes that the flows' receivers got: 1 where all got the same, 1/n where one got all.
-/// Flows that nothing was posted on are left out; without any other it is 1.
-double jain_index(const Workload& load, const FlowFilter& filter);
+/// Jain's index over what each flow got: 1 where all got the same, or none anything; 1/n where one got all.
+double jain_index(const std::vector<double>& shares);
 
 }  // namespace matchrdma::sim
