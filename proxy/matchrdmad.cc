@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   for (const std::string& line : (*d)->sizes()) daemon::log().info(line);
+  for (const std::string& line : (*d)->warnings()) daemon::log().warn(line);
   daemon::log().info("running");
   (*d)->run();
   daemon::log().info("stopping");

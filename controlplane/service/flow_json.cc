@@ -32,6 +32,7 @@ Json flow_json(const FlowRow& r) {
   j["state"] = v.state;
   j["learned_by"] = learned_by_key(v.learned_by);
   j["activated"] = v.activated;
+  j["untold"] = v.untold;
   j["base"] = v.base;
   j["expected"] = v.epsn;
   j["confirmed"] = v.confirmed_end;

@@ -78,8 +78,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& o,
   const std::string listen = (v6 ? "[" + o.address + "]" : o.address) + ":" + std::to_string(o.port);
   const std::array options{"listening_ports", listen.c_str(),
                            // A client holds a thread until it has sent its request: slow ones must not keep
-                           // health checks out.
-                           "num_threads", "8", "request_timeout_ms", "2000", "enable_keep_alive", "no",
+                           // health checks out. More of them at a time than threads still can.
+                           "num_threads", "64", "request_timeout_ms", "1000", "enable_keep_alive", "no",
                            "enable_directory_listing", "no", "connection_queue", "64",
                            static_cast<const char*>(nullptr)};
   mg_callbacks callbacks{};

@@ -1,9 +1,14 @@
 #include "controlplane/service/line_server.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <map>
+#include <string>
 #include <utility>
 
 namespace matchrdma::service {
@@ -12,6 +17,17 @@ namespace {
 short events_of(std::span<const pollfd> polled, int fd) {
   const auto it = std::find_if(polled.begin(), polled.end(), [fd](const pollfd& p) { return p.fd == fd; });
   return it == polled.end() ? short{0} : it->revents;
+}
+
+/// The address without its port; nothing for a Unix socket.
+std::string address_of(const sockaddr_storage& from) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* address = nullptr;
+  if (from.ss_family == AF_INET) address = &reinterpret_cast<const sockaddr_in&>(from).sin_addr;
+  if (from.ss_family == AF_INET6) address = &reinterpret_cast<const sockaddr_in6&>(from).sin6_addr;
+  if (address == nullptr || ::inet_ntop(from.ss_family, address, text.data(), text.size()) == nullptr)
+    return "";
+  return text.data();
 }
 
 }  // namespace
@@ -47,15 +63,32 @@ Instant LineServer::next_wakeup() const {
   return at;
 }
 
+bool LineServer::send_away(std::vector<LineSession>::iterator session) {
+  if (session == sessions_.end()) return false;
+  if (!session->trusted()) ++n_.untrusted;
+  sessions_.erase(session);
+  return true;
+}
+
 bool LineServer::make_room() {
+  if (limits_.stranger_gives_way) {
+    std::map<std::string, size_t> of_address;
+    for (const LineSession& s : sessions_)
+      if (!s.trusted()) ++of_address[s.address()];
+    // The first of these is the oldest: sessions stand in the order in which they came.
+    auto given = sessions_.end();
+    for (auto s = sessions_.begin(); s != sessions_.end(); ++s) {
+      if (s->trusted()) continue;
+      if (given == sessions_.end() || of_address[s->address()] > of_address[given->address()]) given = s;
+    }
+    return send_away(given);
+  }
   if (!limits_.idle_gives_way) return false;
   const auto longest =
       std::min_element(sessions_.begin(), sessions_.end(), [](const LineSession& a, const LineSession& b) {
         return a.resting() != b.resting() ? a.resting() : a.progress() < b.progress();
       });
-  if (longest == sessions_.end() || !longest->resting()) return false;
-  sessions_.erase(longest);
-  return true;
+  return longest != sessions_.end() && longest->resting() && send_away(longest);
 }
 
 void LineServer::accept_some(Instant now) {
@@ -64,7 +97,10 @@ void LineServer::accept_some(Instant now) {
     accepts_left_ = limits_.accepts_per_second;
   }
   while (accepts_left_ > 0) {
-    FileDescriptor fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    sockaddr_storage from{};
+    socklen_t size = sizeof from;
+    FileDescriptor fd(
+        ::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd.valid()) {
       // Out of descriptors: poll() would say so again at once, for ever.
       if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) accepts_left_ = 0;
@@ -78,7 +114,7 @@ void LineServer::accept_some(Instant now) {
     std::unique_ptr<Stream> stream = make_(std::move(fd));
     if (!stream) continue;
     ++n_.accepted;
-    sessions_.emplace_back(std::move(stream), rights_, limits_.session, now);
+    sessions_.emplace_back(std::move(stream), address_of(from), rights_, limits_.session, now);
   }
 }
 

@@ -16,6 +16,9 @@ struct LineServerLimits {
   /// A client that has waited longest without a request makes room for a new one. Not where strangers may
   /// connect.
   bool idle_gives_way = false;
+  /// A client that has not shown who it is makes room for a new one: the oldest of the address that has most of
+  /// them, so that one stranger keeps out nobody but itself.
+  bool stranger_gives_way = false;
   /// New clients in a second; more wait in the kernel's queue.
   int64_t accepts_per_second = 1000;
   SessionLimits session{};
@@ -49,6 +52,7 @@ class LineServer {
  private:
   void accept_some(Instant now);
   bool make_room();
+  bool send_away(std::vector<LineSession>::iterator session);
   bool may_accept(Instant now) const { return accepts_left_ > 0 || now >= second_ends_; }
 
   FileDescriptor listener_;

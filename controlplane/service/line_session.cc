@@ -13,9 +13,13 @@ constexpr Duration kAskAgain = Duration::millis(5);  ///< how often something pe
 
 }  // namespace
 
-LineSession::LineSession(std::unique_ptr<Stream> stream, Rights rights, const SessionLimits& limits,
-                         Instant now)
-    : stream_(std::move(stream)), rights_(rights), limits_(limits), progress_(now) {}
+LineSession::LineSession(std::unique_ptr<Stream> stream, std::string address, Rights rights,
+                         const SessionLimits& limits, Instant now)
+    : stream_(std::move(stream)),
+      address_(std::move(address)),
+      rights_(rights),
+      limits_(limits),
+      progress_(now) {}
 
 short LineSession::events() const {
   short e = stream_->also_wants();
@@ -26,6 +30,7 @@ short LineSession::events() const {
 
 Instant LineSession::deadline() const {
   if (pending_) return Instant::never();
+  if (!trusted()) return progress_ + limits_.introduction;
   return progress_ + (waits_for_client() ? limits_.patience : limits_.idle);
 }
 

@@ -11,16 +11,19 @@ namespace matchrdma::service {
 
 struct SessionLimits {
   size_t max_line = 64 << 10;  ///< bytes of one request
-  /// To show who it is, to finish a request it began, to take a reply.
+  /// To finish a request it began, to take a reply.
   Duration patience = Duration::seconds(10);
-  Duration idle = Duration::seconds(300);  ///< without a request
+  Duration introduction = Duration::seconds(3);  ///< to show who it is
+  Duration idle = Duration::seconds(300);        ///< without a request
 };
 
 /// Duty: one request at a time; the next is read only when the client has taken the reply, so a slow one keeps
 /// one reply in memory and holds up nobody. Does not know what requests mean.
 class LineSession {
  public:
-  LineSession(std::unique_ptr<Stream> stream, Rights rights, const SessionLimits& limits, Instant now);
+  /// `address`: where the client is, for those who count them.
+  LineSession(std::unique_ptr<Stream> stream, std::string address, Rights rights, const SessionLimits& limits,
+              Instant now);
 
   int fd() const { return stream_->fd(); }
   short events() const;
@@ -30,6 +33,7 @@ class LineSession {
   Instant next_wakeup() const;
   bool over() const { return over_; }
   bool trusted() const { return stream_->trusted(); }
+  const std::string& address() const { return address_; }
   /// Nothing is under way, neither a request nor a reply.
   bool resting() const { return !pending_ && out_.empty() && in_.empty(); }
   /// When the client did something last.
@@ -42,9 +46,10 @@ class LineSession {
   void send(Instant now);
   Instant deadline() const;
   bool has_request() const { return in_.find('\n') != std::string::npos || stream_->buffered(); }
-  bool waits_for_client() const { return !out_.empty() || !in_.empty() || !stream_->trusted(); }
+  bool waits_for_client() const { return !out_.empty() || !in_.empty(); }
 
   std::unique_ptr<Stream> stream_;
+  std::string address_;
   Rights rights_;
   SessionLimits limits_;
   std::string in_;

@@ -25,7 +25,7 @@ struct RegisterListenerOptions {
   std::string address = "127.0.0.1";  ///< IPv4 or IPv6
   uint16_t port = 4790;               ///< 0: any, see port_of()
   std::string psk_file;               ///< mode 0600; lines "IDENTITY HEXKEY"
-  LineServerLimits limits{.max_clients = 32, .accepts_per_second = 20};
+  LineServerLimits limits{.max_clients = 64, .stranger_gives_way = true, .accepts_per_second = 200};
 };
 
 /// TLS 1.3 with an external PSK and no certificate; register and unregister alone.

@@ -12,7 +12,7 @@
 namespace matchrdma::service {
 namespace {
 
-constexpr int kBacklog = 32;
+constexpr int kBacklog = 256;
 
 struct Address {
   sockaddr_storage storage{};

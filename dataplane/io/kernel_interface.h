@@ -17,5 +17,8 @@ Result<InterfaceFlags> interface_flags(const std::string& name);
 Result<void> switch_interface(const std::string& name, bool up);
 Result<uint32_t> interface_mtu(const std::string& name);
 Result<void> set_interface_mtu(const std::string& name, uint32_t mtu);
+/// Switches off that the kernel or the NIC merges received frames (GRO, LRO). Needs CAP_NET_ADMIN where one of
+/// them is on. An interface without such features has nothing to switch off.
+Result<void> stop_receive_merging(const std::string& name);
 
 }  // namespace matchrdma::io

@@ -49,6 +49,8 @@ struct PortAbilities {
   bool kernel_backed = false;    ///< an interface of the kernel: af_packet, af_xdp, tap
   bool wakes = false;            ///< a sleeping worker is woken by what arrives
   bool exact_tags = true;        ///< VLAN tags arrive as they were sent; false: 0x88a8 becomes 0x8100
+  std::string
+      merging;  ///< why the kernel may still merge frames before they arrive (GRO, LRO); empty: it does not
 };
 
 struct LinkState {

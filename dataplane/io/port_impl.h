@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "dataplane/io/device_claim.h"
 #include "dataplane/io/device_name.h"
 #include "dataplane/io/link_watch.h"
 #include "dataplane/io/packet_ring.h"
@@ -29,6 +30,7 @@ struct Port::Impl {
   DeviceName device;
   PortPlan plan;
   PortAbilities abilities;
+  std::optional<DeviceClaim> claim;
   uint16_t id = RTE_MAX_ETHPORTS;
   bool configured = false;
   std::vector<WorkerQueue> workers;
@@ -44,9 +46,11 @@ struct Port::Impl {
   Result<void> setup(std::span<MbufPool* const> pools);
 
  private:
+  Result<void> take_claim();
   Result<void> probe();
   Result<void> configure(const rte_eth_dev_info& info);
   Result<void> set_mtu(const rte_eth_dev_info& info);
+  void stop_merging();
   Result<void> make_queues(std::span<MbufPool* const> pools);
   Result<void> watch_kernel();
   Error failed(const std::string& what, int error) const;

@@ -63,6 +63,16 @@ Error Port::Impl::failed(const std::string& what, int error) const {
                ". DPDK says: " + log_since(log_mark_)};
 }
 
+// A vdev that lives inside this process is nobody else's.
+Result<void> Port::Impl::take_claim() {
+  const std::string outside = device.kind == DeviceName::Kind::kPci ? device.name : device.interface;
+  if (outside.empty()) return {};
+  auto taken = DeviceClaim::take(outside);
+  if (!taken) return Error{"port " + device.name + ": " + taken.error()};
+  claim.emplace(std::move(*taken));
+  return {};
+}
+
 Result<void> Port::Impl::probe() {
   log_mark_ = log_mark();
   const char* bus = device.kind == DeviceName::Kind::kPci ? "pci" : "vdev";
@@ -140,6 +150,13 @@ Result<void> Port::Impl::set_mtu(const rte_eth_dev_info& info) {
   return {};
 }
 
+// What the kernel merges is longer than the MTU: no other side would take it.
+void Port::Impl::stop_merging() {
+  if (!abilities.kernel_backed) return;
+  const auto r = stop_receive_merging(device.interface);
+  abilities.merging = !r ? r.error() : "";
+}
+
 Result<void> Port::Impl::make_queues(std::span<MbufPool* const> pools) {
   const PortOptions& o = plan.options;
   uint16_t rx_ring = static_cast<uint16_t>(o.rx_ring), tx_ring = static_cast<uint16_t>(o.tx_ring);
@@ -191,6 +208,7 @@ Result<void> Port::Impl::setup(std::span<MbufPool* const> pools) {
   if (!parsed) return Error{parsed.error()};
   device = std::move(*parsed);
   abilities.kernel_backed = device.kernel_backed();
+  if (auto r = take_claim(); !r) return r;
   const std::set<int> before = traffic_descriptors();
   if (auto r = probe(); !r) return r;
   rte_eth_dev_info info{};
@@ -198,6 +216,7 @@ Result<void> Port::Impl::setup(std::span<MbufPool* const> pools) {
   configured = true;
   if (auto r = configure(info); !r) return r;
   if (auto r = set_mtu(info); !r) return r;
+  stop_merging();
   if (auto r = make_queues(pools); !r) return r;
   // By now every driver has opened what it receives from: af_packet when probed, the others with their queues.
   sockets = opened_since(before);

@@ -298,6 +298,7 @@ std::optional<FlowView> Shard::Impl::view(const FlowRecord& r) {
     v.source = true;
     v.state = state_name(f.state);
     v.activated = f.activated;
+    v.untold = f.state == FlowState::kPoisoned && !f.fault_told;
     v.base = f.base;
     v.epsn = f.epsn;
     v.confirmed_end = f.confirmed_end;

@@ -38,6 +38,7 @@ struct FlowView {
   bool source = false;  ///< this proxy is the source of the flow
   const char* state = "";
   bool activated = false;  ///< pseudo-ACKs were allowed at some time (source)
+  bool untold = false;     ///< failed, and its sender has asked nothing since that could be answered (source)
   LearnedBy learned_by = LearnedBy::kRegistration;
   Seq base = 0, epsn = 0, confirmed_end = 0;
   uint64_t owned_packets = 0;

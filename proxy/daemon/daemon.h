@@ -35,6 +35,7 @@ class Daemon final : public service::DaemonControl {
   /// Until SIGTERM or SIGINT. SIGHUP reloads.
   void run();
   const std::vector<std::string>& sizes() const { return machine_->sizes; }
+  const std::vector<std::string>& warnings() const { return machine_->warnings; }
 
   // orders.cc
   Result<service::Progress> register_pair(const service::PairRequest& pair) override;
@@ -91,6 +92,7 @@ class Daemon final : public service::DaemonControl {
   void take_flows(uint16_t worker, const std::shared_ptr<const FlowWalk>& walk);
   void publish();
   bool taken_down(const std::string& span) const;
+  std::string journal_trouble() const;  ///< empty: none
   std::vector<service::Condition> conditions(const service::DaemonView& v) const;
   service::PeerView peer_view(size_t span) const;
   service::PortView port_view(size_t span, Side side) const;
@@ -137,6 +139,7 @@ class Daemon final : public service::DaemonControl {
   Instant next_report_, next_flows_, next_link_poll_;
   std::vector<SpanLinks> span_links_;
   std::string status_told_;            ///< to the service manager
+  std::string journal_told_;           ///< the trouble that the log knows of
   std::set<std::string> failed_told_;  ///< QPs that the log has named and that are failed still
   uint64_t reloads_ = 0, reloads_refused_ = 0;
   int64_t started_unix_s_ = 0;

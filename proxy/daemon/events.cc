@@ -36,12 +36,15 @@ void Daemon::tell_news(const DaemonView* before, const DaemonView& now_seen) {
     if (was_up && !is_up) log().warn("span " + span_names_[s] + ": " + now_seen.peers[s].trouble);
     if (!was_up && is_up) log().info("span " + span_names_[s] + ": the peer is there");
   }
+  const std::string journal = journal_trouble();
+  if (!journal.empty() && journal != journal_told_) log().error("journal: " + journal);
+  journal_told_ = journal;
   const uint64_t idle = idle_faults(now_seen) - (before != nullptr ? idle_faults(*before) : 0);
   if (idle != 0) {
     log().error(
         std::to_string(idle) +
         " QPs were failed whose senders had nothing outstanding: they cannot be told, and believe that all "
-        "was delivered (docs/reliability.md)");
+        "was delivered; their names follow (docs/reliability.md)");
   }
   const std::string status = status_text();
   if (status != status_told_) notify_.status(status);
@@ -49,12 +52,16 @@ void Daemon::tell_news(const DaemonView* before, const DaemonView& now_seen) {
 }
 
 void Daemon::tell_failed_flows() {
-  std::set<std::string> failed;
+  std::set<std::string> failed;  // sentences
   for (const service::FlowRow& r : flows_->flows) {
     if (!r.flow.source || std::string_view(r.flow.state) != "poisoned") continue;
     failed.insert("span " + r.span + ": QP " + std::to_string(r.flow.sender_qpn.v) + " of " +
                   to_text(r.flow.key.src) + ", which sends to QP " + std::to_string(r.flow.key.dst_qpn.v) +
-                  " of " + to_text(r.flow.key.dst));
+                  " of " + to_text(r.flow.key.dst) + ", is failed: " +
+                  (r.flow.untold
+                       ? "its sender is idle and believes that all was delivered; its next request is "
+                         "answered with a fatal NAK"
+                       : "its requests are answered with a fatal NAK"));
   }
   size_t named = 0, more = 0;
   for (const std::string& f : failed) {
@@ -62,7 +69,7 @@ void Daemon::tell_failed_flows() {
     if (++named > kNamed) {
       ++more;
     } else {
-      log().warn(f + ", is failed: its requests are answered with a fatal NAK");
+      log().warn(f);
     }
   }
   if (more != 0) log().warn(std::to_string(more) + " more QPs are failed; `ctl show flows --state poisoned`");

@@ -80,13 +80,15 @@ Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& path,
   if (!findings) return Error{findings.error()};
   file->geometry_ = geometry;
   file->findings_ = std::move(*findings);
-  if (auto created = file->create(path); !created) return Error{created.error()};
+  file->path_ = path;
+  if (auto created = file->create(); !created) return Error{created.error()};
   return file;
 }
 
 // The new file is whole and holds the old promises before it takes the old one's place: whenever this is
 // killed, the next life finds them.
-Result<void> JournalFile::create(const std::string& path) {
+Result<void> JournalFile::create() {
+  const std::string& path = path_;
   for (const std::string& span : geometry_.spans)
     for (uint32_t w = 0; w < geometry_.workers; ++w) sections_.push_back({span, false, geometry_.slots, 0});
   const size_t own = sections_.size();
@@ -99,7 +101,7 @@ Result<void> JournalFile::create(const std::string& path) {
   bytes_ = lay_out_journal(sections_);
 
   const std::string fresh = path + ".new";
-  const FileDescriptor fd(::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kPrivate));
+  FileDescriptor fd(::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kPrivate));
   if (!fd.valid()) return failed(fresh, "cannot be created", errno);
   const auto give_up = [&](Error e) {
     ::unlink(fresh.c_str());
@@ -129,7 +131,15 @@ Result<void> JournalFile::create(const std::string& path) {
   if (::fsync(fd.get()) != 0) return give_up(failed(fresh, "cannot be written", errno));
   if (::rename(fresh.c_str(), path.c_str()) != 0) return give_up(failed(path, "cannot be replaced", errno));
   sync_folder_of(path);
+  file_ = std::move(fd);
   return {};
+}
+
+bool JournalFile::in_place() const {
+  struct stat named {
+  }, ours{};
+  return ::stat(path_.c_str(), &named) == 0 && ::fstat(file_.get(), &ours) == 0 &&
+         named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;
 }
 
 JournalFile::~JournalFile() {

@@ -55,12 +55,15 @@ class JournalFile {
   /// The promises found at open() are dealt with: a next life will not hear of them.
   void forget();
   uint64_t bytes() const { return bytes_; }
+  /// False: somebody deleted or replaced the file. What is written goes where no next life finds it.
+  bool in_place() const;
 
  private:
   JournalFile() = default;
-  Result<void> create(const std::string& path);
+  Result<void> create();
 
-  service::FileDescriptor lock_;
+  std::string path_;
+  service::FileDescriptor lock_, file_;
   JournalGeometry geometry_;
   JournalFindings findings_;
   uint8_t* map_ = nullptr;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 
 #include "dataplane/base/prng.h"
@@ -48,6 +49,17 @@ struct Journal : testing::Test {
   test::TestFolder folder;
   const std::string path = folder / "journal";
 };
+
+TEST_F(Journal, FileThatIsDeletedOrReplacedIsNoticed) {
+  auto file = life();
+  EXPECT_TRUE(file->in_place());
+  std::filesystem::rename(path, path + ".away");
+  EXPECT_FALSE(file->in_place());
+  std::ofstream(path) << "another one";
+  EXPECT_FALSE(file->in_place());
+  std::filesystem::rename(path + ".away", path);
+  EXPECT_TRUE(file->in_place());
+}
 
 TEST_F(Journal, WhatWasPromisedLastIsFoundByTheNextLife) {
   {

@@ -49,12 +49,17 @@ class PeerLink {
   uint64_t sessions() const { return sessions_; }
   uint64_t restarts() const { return restarts_; }
   const std::string& trouble() const { return trouble_; }
+  /// What was wrong with the HELLOs of the last while, none of which was believed; empty: none came.
+  std::string refused(Instant now) const { return now < refused_until_ ? refused_ : ""; }
   uint8_t peer_version() const { return peer_version_; }
 
  private:
   static constexpr Duration kKeepAlive = Duration::millis(200);
   static constexpr Duration kSilence = kKeepAlive * 7 / 2;  ///< three keep-alives may be lost
-  void act(PeerOutput& out);
+  static constexpr Duration kRefusedFor = Duration::seconds(5);
+  static constexpr Duration kTellEvery = Duration::seconds(2);
+  void act(PeerOutput& out, Instant now);
+  void tell_up(bool peer_started, Instant now);
 
   std::string span_;
   SystemEntropy entropy_;
@@ -64,7 +69,10 @@ class PeerLink {
   uint64_t published_ = 0;  ///< number of the snapshot that the workers have
   uint64_t sessions_ = 0, restarts_ = 0;
   uint8_t peer_version_ = 0;
-  std::string trouble_;
+  std::string trouble_, refused_;
+  Instant refused_until_{INT64_MIN};
+  Instant quiet_until_{INT64_MIN};  ///< sessions that come up before it are counted only
+  uint64_t untold_ = 0;
 };
 
 }  // namespace matchrdma::daemon

@@ -113,9 +113,32 @@ Result<void> fit_limits(const Config& c, const Plans& plans, Machine& m, io::Poo
   return {};
 }
 
+// Empty where the memory holds all that the config allows.
+std::string lowered_limits(const Limits& wanted, const Limits& had) {
+  std::string text;
+  const auto add = [&text](const char* key, const std::string& from, const std::string& to) {
+    if (from != to) text += (text.empty() ? "" : ", ") + std::string(key) + " " + from + " -> " + to;
+  };
+  const auto count = [&add](const char* key, uint64_t from, uint64_t to) {
+    add(key, std::to_string(from), std::to_string(to));
+  };
+  count("custody_packets", wanted.custody_packets, had.custody_packets);
+  count("held_packets", wanted.held_packets, had.held_packets);
+  add("custody_soft", mib(wanted.custody_soft_bytes), mib(had.custody_soft_bytes));
+  add("custody_hard", mib(wanted.custody_hard_bytes), mib(had.custody_hard_bytes));
+  add("reorder_memory", mib(wanted.reorder_memory), mib(had.reorder_memory));
+  return text;
+}
+
 Result<void> make_pools(const Config& c, const Plans& plans, Machine& m) {
   io::PoolNeeds needs = plans.needs;
   if (auto fit = fit_limits(c, plans, m, needs); !fit) return Error{fit.error()};
+  if (const std::string lowered = lowered_limits(c.limits, m.limits); !lowered.empty()) {
+    m.warnings.push_back("limits of each worker and span are lowered: " + lowered + "; packets to what " +
+                         mib(c.memory.bytes()) +
+                         " of memory hold, bytes to what so many packets of this MTU hold; write more under "
+                         "`memory`, or these numbers under `limits`");
+  }
   const io::PoolSize size = io::pool_size(needs, plans.room);
   for (size_t w = 0; w < c.workers.cores.size(); ++w) {
     auto pool = io::MbufPool::create("mrdma" + std::to_string(w), size.packets, plans.room);
@@ -145,6 +168,12 @@ Result<void> open_ports(const Config& c, const Plans& plans, Machine& m) {
       return Error{"span " + c.spans[s].name + ": the WAN port's MTU " + std::to_string((*wan)->mtu()) +
                    " is below the LAN port's " + std::to_string((*lan)->mtu()) +
                    ": raise it, or lower the LAN's"};
+    }
+    for (const auto& port : {lan->get(), wan->get()}) {
+      if (const std::string& why = port->abilities().merging; !why.empty())
+        m.warnings.push_back("span " + c.spans[s].name + ", port " + port->name() + ": " + why +
+                             "; frames that the kernel merges are longer than the MTU and are lost (ethtool -K "
+                             "... gro off lro off)");
     }
     m.ports.push_back({std::move(*lan), std::move(*wan)});
   }

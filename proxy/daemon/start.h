@@ -25,8 +25,9 @@ struct Machine {
   std::vector<std::unique_ptr<io::Idle>> idle;  ///< one per worker, or none
   std::vector<std::unique_ptr<DpdkIo>> io;
   std::vector<std::unique_ptr<DpdkWorker>> workers;
-  Limits limits;                   ///< of each shard: what the packet memory allows of the config's
-  std::vector<std::string> sizes;  ///< what was computed, a line each, for the log
+  Limits limits;                      ///< of each shard: what the packet memory allows of the config's
+  std::vector<std::string> sizes;     ///< what was computed, a line each, for the log
+  std::vector<std::string> warnings;  ///< what is not as the config has it
 };
 
 /// Times of the shards of span number `span`.

@@ -92,6 +92,7 @@ service::PeerView Daemon::peer_view(size_t s) const {
   v.version = kChannelVersion;
   v.peer_version = l.up() ? kChannelVersion : l.peer_version();
   v.trouble = l.trouble();
+  if (v.trouble.empty() && v.session != service::SessionState::kUp) v.trouble = l.refused(now());
   if (v.trouble.empty() && l.up() && v.session != service::SessionState::kUp) {
     v.trouble = "the peer has fallen silent: is its daemon running, is the span up?";
   }
@@ -151,6 +152,14 @@ bool Daemon::taken_down(const std::string& span) const {
   return false;
 }
 
+std::string Daemon::journal_trouble() const {
+  if (journal_ == nullptr || journal_->in_place()) return "";
+  return config_->journal_path +
+         " was deleted or replaced: if this process dies, queue pairs hang that were promised what their "
+         "receivers "
+         "do not have; `ctl drain`, then restart the daemon";
+}
+
 std::vector<service::Condition> Daemon::conditions(const service::DaemonView& v) const {
   std::vector<service::Condition> out;
   for (const service::PeerView& peer : v.peers) {
@@ -166,6 +175,8 @@ std::vector<service::Condition> Daemon::conditions(const service::DaemonView& v)
     const bool up = peer.session == service::SessionState::kUp;
     out.push_back({peer.span + " peer", up, up ? "session up" : peer.trouble});
   }
+  if (const std::string journal = journal_trouble(); !journal.empty())
+    out.push_back({"journal", false, journal});
   if (draining_)
     out.push_back(
         {"drain", false, "draining: no new custody is taken; restart the daemon or `ctl reload` ends it"});

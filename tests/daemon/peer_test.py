@@ -34,8 +34,17 @@ class Peer(Case):
         self.bed.make_key(1)
         self.bed.b.start()
         await_(lambda: self.bed.a.peer()["hello_refused"] > 0, "a HELLO that is not believed")
-        self.assert_transparent("no answer to HELLO: is the peer's daemon running, with the same key?")
+        self.assert_transparent("HELLOs come that are sealed under another secret than the one in our key file")
         self.assertEqual(self.bed.b.count("pseudo_acks"), 0)
+
+    def test_a_peer_that_comes_back_with_another_key(self):
+        """It is not silent: the two do not hold one key any more."""
+        self.bed.start()
+        self.bed.b.process.kill()
+        await_(lambda: "fallen silent" in self.bed.a.peer()["trouble"], "the silence")
+        self.bed.make_key(1)
+        self.bed.b.start()
+        self.assert_transparent("HELLOs come that are sealed under another secret than the one in our key file")
 
     def test_another_key_number(self):
         self.bed.start_span()
@@ -43,7 +52,7 @@ class Peer(Case):
         self.bed.b.write_config([7])
         self.bed.a.start()
         self.bed.b.start()
-        self.assert_transparent("no answer to HELLO: is the peer's daemon running, with the same key?")
+        self.assert_transparent("HELLOs come that are sealed under a key number which is not in peer.keys here")
 
     def test_another_version(self):
         """A peer with the right key and a later version; for the data it is a wire."""

@@ -57,7 +57,7 @@ class Start(Case):
         hosts = self.hosts([pair], "--early", "--work", "send,write", "--messages", "1000000")
         self.bed.a.await_more("pseudo_acks")
         said = self.third(lambda text: text)
-        self.assertIn("another matchrdmad uses it; stop that one", said)
+        self.assertIn(f"lanA is used already (process {self.bed.a.process.pid})", said)
         before = self.bed.a.count("pseudo_acks")
         self.bed.a.await_more("pseudo_acks", before + 20)
         self.assert_unnoticed(hosts.end())
@@ -72,6 +72,12 @@ class Start(Case):
         said = self.third(lambda text: self.own(text).replace("journalC", "journalA"))
         self.assertIn(f"{self.bed.folder}/journalA", said)
         self.assertIn("another matchrdmad uses it; stop that one, or name another journal.path", said)
+
+    def test_the_same_interface(self):
+        for port in ("lan", "wan"):
+            said = self.third(lambda text, p=port: self.own(text).replace(f"iface={p}C", f"iface={p}A"))
+            self.assertIn(f"{port}A is used already (process {self.bed.a.process.pid}): two that forward on it would "
+                          "double every packet; stop that one, or name another device", said)
 
     def test_the_same_metrics_address(self):
         said = self.third(lambda text: self.own(text).replace("127.0.0.1:9466", "127.0.0.1:9464"))

@@ -51,8 +51,8 @@ tuning:
 limits:
   max_flows: 256
   max_owning_flows: 64
-  custody_soft: 32MiB
-  custody_hard: 48MiB
+  custody_soft: 20MiB
+  custody_hard: 32MiB
   reorder_memory: 16MiB
   custody_packets: 16384
   held_packets: 16384

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from rig import Host, Span, carrier, check, finish, frame, ip, make_wires, wait_for, MAC_A, MAC_B
+from rig import Host, Span, carrier, check, finish, frame, gro, ip, make_wires, wait_for, MAC_A, MAC_B
 
 MTU = 9000
 
@@ -96,6 +96,12 @@ def own_host(span):
     check(span.stats()["a_to_b"]["frames_in"] == before, "frames of this host itself are not taken")
 
 
+def merging():
+    """The kernel merges segments of one connection into a frame that no other port could send."""
+    for end in ("a1", "b1"):
+        check(not gro(end), f"GRO of {end}, which was on, is switched off")
+
+
 def complaints(tool):
     for options, says in [(["--a", "net_af_packet0,iface=nosuch", "--b", "net_af_packet1,iface=b1"],
                            "interface nosuch: its MTU cannot be read: No such device; `ip link` lists"),
@@ -112,7 +118,11 @@ def complaints(tool):
 def main():
     tool = sys.argv[1]
     make_wires(MTU)
+    for end in ("a1", "b1"):
+        gro(end, on=True)
+        check(gro(end), f"GRO of {end} is on")
     span = Span(tool)
+    merging()
     print(span.said, end="")
     a, b = Host("a0"), Host("b0")
     bytes_pass(a, b)

@@ -1,5 +1,7 @@
 """Two veth pairs with `matchrdma span` between them: host a - (a0 a1) - span - (b1 b0) - host b. Runs in a network
 namespace of its own (unshare --net), which takes everything with it when the test ends."""
+import ctypes
+import fcntl
 import json
 import os
 import select
@@ -13,6 +15,7 @@ import time
 
 SOL_PACKET, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 8, 23
 ETH_P_ALL = 3
+SIOCETHTOOL, ETHTOOL_GGRO, ETHTOOL_SGRO = 0x8946, 0x2b, 0x2c
 VLAN_VALID, TPID_VALID = 1 << 4, 1 << 6
 MAC_A, MAC_B = bytes.fromhex("0200000000a0"), bytes.fromhex("0200000000b0")
 
@@ -42,6 +45,16 @@ def carrier(interface):
     # /sys may belong to another namespace, ip asks the kernel.
     out = subprocess.run(["ip", "-json", "link", "show", interface], check=True, stdout=subprocess.PIPE).stdout
     return "LOWER_UP" in json.loads(out)[0]["flags"]
+
+
+def gro(interface, on=None):
+    """Whether the kernel merges what it receives here, after switching it (ethtool's ioctl, linux/ethtool.h)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        for command, value in ([] if on is None else [(ETHTOOL_SGRO, on)]) + [(ETHTOOL_GGRO, 0)]:
+            number = ctypes.create_string_buffer(struct.pack("=II", command, value), 8)
+            request = struct.pack("16sP", interface.encode(), ctypes.addressof(number)).ljust(40, b"\0")
+            fcntl.ioctl(s, SIOCETHTOOL, request)
+    return struct.unpack("=II", number.raw)[1] != 0
 
 
 def wait_for(condition, what, seconds=20):

@@ -6,6 +6,7 @@
 import http.client
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -76,6 +77,21 @@ class Http(unittest.TestCase):
             self.assertIn(r.status, (400, 404), path)
             self.assertNotIn("root:", body)
             self.assertNotIn("<a href", body)
+
+    def test_slow_clients_do_not_keep_a_health_check_out(self):
+        """More of them than a small server has threads. Who is answered before most of them are thrown out did not
+        wait for them; a machine that stands still for a second may throw them out first, so it is tried again."""
+        for _ in range(5):
+            slow = [socket.create_connection(("127.0.0.1", self.host.http)) for _ in range(40)]
+            for s in slow:
+                s.sendall(b"GET /healthz HTTP/1.1\r\n")
+            self.assertEqual(self.ask("/healthz")[0].status, 200)
+            gone = len(select.select(slow, [], [], 0)[0])  # readable: an answer, or the end
+            for s in slow:
+                s.close()
+            if gone < 20:
+                return
+        self.fail(f"{gone} of 40 slow clients were served before a health check that came after them")
 
     def test_hostile_clients(self):
         idle = [socket.create_connection(("127.0.0.1", self.host.http)) for _ in range(2)]

@@ -73,6 +73,16 @@ class Psk(unittest.TestCase):
         self.assertIn("no peer certificate available", r.stdout)
         self.assertNotEqual(r.returncode, 0)
 
+    def test_strangers_keep_nobody_out(self):
+        """Whatever number of clients without a key come from elsewhere, or from here."""
+        for source in ("127.0.0.2", "127.0.0.1"):
+            silent = [socket.create_connection(("127.0.0.1", self.host.tls), source_address=(source, 0))
+                      for _ in range(200)]
+            replies, errors = self.s_client([{"cmd": "register", **PAIR, "mtu": 1024}])
+            self.assertEqual([r["ok"] for r in replies], [True], errors)
+            for s in silent:
+                s.close()
+
     def test_silent_and_garbled_clients_go(self):
         silent = [socket.create_connection(("127.0.0.1", self.host.tls)) for _ in range(8)]
         silent[0].sendall(os.urandom(500))

@@ -111,6 +111,14 @@ TEST(Tags, C9_IdleSenderIsAnEvent) {
   rig.run(Duration::seconds(6));
   EXPECT_TRUE(aeths(rig.a.lan).empty());
   EXPECT_EQ(rig.a.shard.counters().idle_fault_events, 1u);
+  // Who it is can be looked up, until it asks something.
+  const auto untold = [&rig] {
+    const auto flows = rig.a.shard.flows();
+    return std::count_if(flows.begin(), flows.end(), [](const FlowView& v) { return v.untold; });
+  };
+  EXPECT_EQ(untold(), 1);
+  rig.from_a(write_only(102));
+  EXPECT_EQ(untold(), 0);
 }
 
 TEST(Tags, C10_SenderAcknowledgedElsewhereIsLeftAlone) {
