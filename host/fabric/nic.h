@@ -1,0 +1,121 @@
+#pragma once
+// What a NIC does for the library: queue pairs, memory keys, work requests, completions. One interface, two backends:
+// ModelNic (host/model_fabric, virtual time) and VerbsNic (host/verbs, rdma-core). No verbs types, no clock.
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "dataplane/base/bytes.h"
+#include "dataplane/base/result.h"
+
+namespace matchrdma::host {
+
+/// Services of IBA 9.7 to 9.8 that the library uses.
+enum class Transport : uint8_t { kRc, kUc, kUd };
+
+/// A queue pair of one Nic.
+struct QpHandle {
+  uint32_t v = UINT32_MAX;
+  bool operator==(const QpHandle&) const = default;
+};
+
+/// What the other end must know to connect, exchanged out of band (host/control). 28 bytes on the wire.
+struct QpAddress {
+  uint32_t qpn = 0;  ///< 24 bits
+  uint32_t psn = 0;  ///< first PSN that this end sends; random, so that a rebuilt path is told from its old one (C3)
+  std::array<uint8_t, 16> gid{};
+  bool operator==(const QpAddress&) const = default;
+};
+
+struct QpOptions {
+  Transport transport = Transport::kUc;
+  uint32_t send_queue = 256;     ///< work requests
+  uint32_t receive_queue = 256;  ///< work requests
+};
+
+struct ConnectOptions {
+  uint32_t path_mtu = 1024;         ///< bytes
+  uint32_t timeout_exponent = 17;   ///< RC: local ACK timeout 4.096 us x 2^n (IBA 9.7.6.1.3); at least 4 RTT
+  uint32_t retries = 7;             ///< RC
+  uint32_t remote_qkey = 0x11223344;  ///< UD
+};
+
+/// Memory the NIC may read and write. `remote` is what the peer writes to: the address of the first byte as this key
+/// counts it (0 where the key is zero-based).
+struct Region {
+  uint32_t handle = UINT32_MAX;  ///< of this Nic, for remove_region()
+  uint32_t lkey = 0;
+  uint32_t rkey = 0;
+  uint64_t remote = 0;
+};
+enum class Access : uint8_t { kLocal, kRemoteWrite };
+
+/// One work request of a send queue, of any size; the NIC cuts it into packets of the path MTU.
+struct SendRequest {
+  enum class Op : uint8_t { kWrite, kWriteImm, kSend };
+  Op op = Op::kWriteImm;
+  bool signalled = false;  ///< completes with a Completion; unsignalled ones are done when a later signalled one is
+  uint64_t id = 0;
+  Bytes data{};           ///< not copied: must stay until the request is done
+  uint32_t lkey = 0;
+  uint64_t remote = 0;    ///< WRITE
+  uint32_t rkey = 0;      ///< WRITE
+  uint32_t immediate = 0;  ///< WriteImm
+};
+
+/// Takes one SEND or one WRITE with immediate. UD: `data` begins with kUdPrefix bytes that are the NIC's.
+struct ReceiveRequest {
+  uint64_t id = 0;
+  MutableBytes data{};  ///< empty for WRITE with immediate
+  uint32_t lkey = 0;
+};
+inline constexpr size_t kUdPrefix = 40;  ///< the GRH in front of every received datagram (IBA 11.4.1.2)
+
+struct Completion {
+  enum class Kind : uint8_t { kSend, kReceive, kReceiveImm };
+  enum class Status : uint8_t { kOk, kFlushed, kRetryExceeded, kRemoteAccess, kRnrExceeded, kLocalError };
+  Kind kind = Kind::kSend;
+  Status status = Status::kOk;
+  QpHandle qp;
+  uint64_t id = 0;
+  uint32_t bytes = 0;      ///< received: of the message; UD: kUdPrefix included
+  uint32_t immediate = 0;  ///< kReceiveImm
+};
+
+/// Found once when the NIC is opened; shown to people.
+struct NicLimits {
+  uint32_t max_send_queue = 0, max_receive_queue = 0, max_completion_queue = 0;
+  uint64_t max_region = 0;  ///< bytes
+  bool uc = false;          ///< has the UC service
+  std::string name;
+};
+
+/// Duty: carries out work requests. One completion queue for all its queue pairs. Used by one thread at a time. Does
+/// not know what is sent or why.
+class Nic {
+ public:
+  virtual ~Nic() = default;
+  virtual const NicLimits& limits() const = 0;
+
+  virtual Result<QpHandle> create_qp(const QpOptions& options) = 0;
+  virtual QpAddress address(QpHandle qp) const = 0;
+  /// To the peer's queue pair, ready to send and to receive. UD: every datagram goes to that peer.
+  virtual Result<void> connect(QpHandle qp, const QpAddress& peer, const ConnectOptions& options) = 0;
+  /// Moves it to the error state: what is posted is flushed, what comes for it is dropped (the receiver's half of a
+  /// fence, HOST.md rule 2).
+  virtual void fail_qp(QpHandle qp) = 0;
+  virtual void destroy_qp(QpHandle qp) = 0;
+
+  virtual Result<Region> add_region(MutableBytes memory, Access access) = 0;
+  /// On return nothing that comes later is written through this key (HOST.md rule 3).
+  virtual void remove_region(const Region& region) = 0;
+
+  /// Takes requests in order until a queue is full; returns how many.
+  virtual size_t post_send(QpHandle qp, std::span<const SendRequest> requests) = 0;
+  virtual size_t post_receive(QpHandle qp, std::span<const ReceiveRequest> requests) = 0;
+  /// Returns how many of `out` were filled.
+  virtual size_t poll(std::span<Completion> out) = 0;
+};
+
+}  // namespace matchrdma::host
