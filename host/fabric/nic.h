@@ -1,6 +1,7 @@
 #pragma once
-// What a NIC does for the library: queue pairs, memory keys, work requests, completions. One interface, two backends:
-// ModelNic (host/model_fabric, virtual time) and VerbsNic (host/verbs, rdma-core). No verbs types, no clock.
+// What a NIC does for the library: queue pairs, memory keys, work requests, completions. One interface, two
+// backends: ModelNic (host/model_fabric, virtual time) and VerbsNic (host/verbs, rdma-core). No verbs types, no
+// clock.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -23,7 +24,8 @@ struct QpHandle {
 /// What the other end must know to connect, exchanged out of band (host/control). 28 bytes on the wire.
 struct QpAddress {
   uint32_t qpn = 0;  ///< 24 bits
-  uint32_t psn = 0;  ///< first PSN that this end sends; random, so that a rebuilt path is told from its old one (C3)
+  uint32_t psn =
+      0;  ///< first PSN that this end sends; random, so that a rebuilt path is told from its old one (C3)
   std::array<uint8_t, 16> gid{};
   bool operator==(const QpAddress&) const = default;
 };
@@ -35,14 +37,14 @@ struct QpOptions {
 };
 
 struct ConnectOptions {
-  uint32_t path_mtu = 1024;         ///< bytes
-  uint32_t timeout_exponent = 17;   ///< RC: local ACK timeout 4.096 us x 2^n (IBA 9.7.6.1.3); at least 4 RTT
-  uint32_t retries = 7;             ///< RC
+  uint32_t path_mtu = 1024;           ///< bytes
+  uint32_t timeout_exponent = 17;     ///< RC: local ACK timeout 4.096 us x 2^n (IBA 9.7.6.1.3); at least 4 RTT
+  uint32_t retries = 7;               ///< RC
   uint32_t remote_qkey = 0x11223344;  ///< UD
 };
 
-/// Memory the NIC may read and write. `remote` is what the peer writes to: the address of the first byte as this key
-/// counts it (0 where the key is zero-based).
+/// Memory the NIC may read and write. `remote` is what the peer writes to: the address of the first byte as
+/// this key counts it (0 where the key is zero-based).
 struct Region {
   uint32_t handle = UINT32_MAX;  ///< of this Nic, for remove_region()
   uint32_t lkey = 0;
@@ -55,12 +57,13 @@ enum class Access : uint8_t { kLocal, kRemoteWrite };
 struct SendRequest {
   enum class Op : uint8_t { kWrite, kWriteImm, kSend };
   Op op = Op::kWriteImm;
-  bool signalled = false;  ///< completes with a Completion; unsignalled ones are done when a later signalled one is
+  bool signalled =
+      false;  ///< completes with a Completion; unsignalled ones are done when a later signalled one is
   uint64_t id = 0;
-  Bytes data{};           ///< not copied: must stay until the request is done
+  Bytes data{};  ///< not copied: must stay until the request is done
   uint32_t lkey = 0;
-  uint64_t remote = 0;    ///< WRITE
-  uint32_t rkey = 0;      ///< WRITE
+  uint64_t remote = 0;     ///< WRITE
+  uint32_t rkey = 0;       ///< WRITE
   uint32_t immediate = 0;  ///< WriteImm
 };
 
@@ -91,8 +94,8 @@ struct NicLimits {
   std::string name;
 };
 
-/// Duty: carries out work requests. One completion queue for all its queue pairs. Used by one thread at a time. Does
-/// not know what is sent or why.
+/// Duty: carries out work requests. One completion queue for all its queue pairs. Used by one thread at a time.
+/// Does not know what is sent or why.
 class Nic {
  public:
   virtual ~Nic() = default;
@@ -102,8 +105,8 @@ class Nic {
   virtual QpAddress address(QpHandle qp) const = 0;
   /// To the peer's queue pair, ready to send and to receive. UD: every datagram goes to that peer.
   virtual Result<void> connect(QpHandle qp, const QpAddress& peer, const ConnectOptions& options) = 0;
-  /// Moves it to the error state: what is posted is flushed, what comes for it is dropped (the receiver's half of a
-  /// fence, HOST.md rule 2).
+  /// Moves it to the error state: what is posted is flushed, what comes for it is dropped (the receiver's half
+  /// of a fence, HOST.md rule 2).
   virtual void fail_qp(QpHandle qp) = 0;
   virtual void destroy_qp(QpHandle qp) = 0;
 

@@ -1,0 +1,64 @@
+#include "host/model_fabric/model_net.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/model_fabric/model_nic.h"
+
+namespace matchrdma::host {
+namespace {
+
+Duration drawn(Prng& prng, Duration most) { return Duration{prng.between(0, std::max<int64_t>(most.ns, 0))}; }
+
+}  // namespace
+
+ModelNet::ModelNet(uint64_t seed, const NicModel& a, const NicModel& b) : prng_(seed) {
+  nics_[0] = std::make_unique<ModelNic>(*this, 0, a);
+  nics_[1] = std::make_unique<ModelNic>(*this, 1, b);
+}
+ModelNet::~ModelNet() = default;
+
+void ModelNet::at(Instant time, std::function<void()> what) {
+  events_.push({later(time, now_), events_made_++, std::move(what)});
+}
+
+void ModelNet::run_until(Instant until) {
+  while (!events_.empty() && events_.top().at <= until) {
+    // priority_queue gives no mutable top; the event is taken off before it runs, for it makes others.
+    auto what = std::move(const_cast<Event&>(events_.top()).what);
+    now_ = events_.top().at;
+    events_.pop();
+    what();
+  }
+  now_ = later(now_, until);
+}
+
+void ModelNet::deliver(uint32_t to, Instant time, std::shared_ptr<const ModelPacket> packet) {
+  at(time, [this, to, p = std::move(packet)] { nics_[to]->arrive(*p); });
+}
+
+Instant ModelNet::transmit(uint32_t from, ModelPacket packet, uint32_t bytes) {
+  Wire& w = wires_[from];
+  const PathModel& m = w.model;
+  w.free_at = later(w.free_at, now_) + Duration{static_cast<int64_t>(bytes * 8.0 / m.gigabits)};
+  ++w.n.sent;
+  if (prng_.chance(m.loss)) {
+    ++w.n.lost;
+    return w.free_at;
+  }
+  if (prng_.chance(m.stall)) w.held_until = later(w.held_until, now_ + drawn(prng_, m.stall_for));
+  Instant comes = later(w.free_at, w.held_until) + m.delay;
+  if (prng_.chance(m.reorder)) {
+    ++w.n.reordered;
+    comes = comes + drawn(prng_, m.reorder_by);
+  }
+  const auto shared = std::make_shared<const ModelPacket>(std::move(packet));
+  if (prng_.chance(m.duplicate)) {
+    ++w.n.duplicated;
+    deliver(1 - from, comes + drawn(prng_, m.stale_by), shared);
+  }
+  deliver(1 - from, comes, shared);
+  return w.free_at;
+}
+
+}  // namespace matchrdma::host

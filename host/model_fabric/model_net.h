@@ -1,0 +1,85 @@
+#pragma once
+// Two NICs and the paths between them, in virtual time.
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include "dataplane/base/prng.h"
+#include "dataplane/base/time.h"
+#include "host/model_fabric/packet.h"
+
+namespace matchrdma::host {
+
+/// One direction between the two NICs. Probabilities are per packet.
+struct PathModel {
+  double gigabits = 100;  ///< per second
+  Duration delay = Duration::micros(10);
+  double loss = 0;
+  double reorder = 0;  ///< comes later than packets behind it, by up to `reorder_by`
+  Duration reorder_by = Duration::micros(50);
+  double duplicate =
+      0;  ///< comes a second time, up to `stale_by` later: retries of NICs, custody of proxies (C2)
+  Duration stale_by = Duration::millis(50);
+  double stall =
+      0;  ///< from here on everything waits up to `stall_for` and then comes in order: a proxy's custody
+  Duration stall_for = Duration::millis(5);
+};
+
+class ModelNic;
+struct NicModel;
+
+/// Duty: the one clock, the events, the wires. Same seed, same run. Does not know what packets mean.
+class ModelNet {
+ public:
+  ModelNet(uint64_t seed, const NicModel& a, const NicModel& b);
+  ~ModelNet();
+  ModelNet(const ModelNet&) = delete;
+  ModelNet& operator=(const ModelNet&) = delete;
+
+  ModelNic& nic(uint32_t index) { return *nics_[index]; }
+  /// Of what NIC `from` sends. Packets under way keep their time.
+  void set_path(uint32_t from, const PathModel& path) { wires_[from].model = path; }
+  const PathModel& path(uint32_t from) const { return wires_[from].model; }
+
+  Instant now() const { return now_; }
+  /// Does everything up to and including `until`.
+  void run_until(Instant until);
+  Instant next_event() const { return events_.empty() ? Instant::never() : events_.top().at; }
+
+  struct Counters {
+    uint64_t sent = 0, lost = 0, duplicated = 0, reordered = 0;
+  };
+  const Counters& counters(uint32_t from) const { return wires_[from].n; }
+
+  // For the NICs.
+  void at(Instant time, std::function<void()> what);
+  /// Puts it on the wire now; returns when the wire is free again.
+  Instant transmit(uint32_t from, ModelPacket packet, uint32_t bytes);
+  Prng& prng() { return prng_; }
+
+ private:
+  struct Event {
+    Instant at;
+    uint64_t number;
+    std::function<void()> what;
+    bool operator<(const Event& o) const { return at != o.at ? at > o.at : number > o.number; }
+  };
+  struct Wire {
+    PathModel model;
+    Instant free_at, held_until;
+    Counters n;
+  };
+  void deliver(uint32_t to, Instant time, std::shared_ptr<const ModelPacket> packet);
+
+  Prng prng_;
+  Instant now_;
+  uint64_t events_made_ = 0;
+  std::priority_queue<Event> events_;
+  std::array<Wire, 2> wires_;
+  std::array<std::unique_ptr<ModelNic>, 2> nics_;
+};
+
+}  // namespace matchrdma::host
