@@ -115,6 +115,7 @@ void SdrRig::take_sent() {
       wrong_ = "message " + std::to_string(m) + " was released before the receiver had it";
     std::fill(sent_[m].begin(), sent_[m].end(), kReleased);
     ++released_;
+    released_at_ = net_.now();
   }
 }
 
@@ -130,6 +131,7 @@ void SdrRig::step() {
       take_sent();
     }
     ends_[e]->poll(clock(e));
+    if (began_at_.is_never() && a().sender().counters().packets > 0) began_at_ = net_.now();
     look_at_[e] =
         net_.now() + Duration{prng_.between(1'000, std::max<int64_t>(settings_.most_pause.ns, 1'000))};
   }
@@ -155,7 +157,6 @@ std::string SdrRig::run() {
     next = later(next, earlier(idle, next + Duration::millis(1)));
     net_.run_until(later(next, net_.now() + Duration{1}));
   }
-  finished_at_ = net_.now();
   return wrong_;
 }
 

@@ -33,7 +33,9 @@ class SdrRig {
   explicit SdrRig(const RigSettings& settings);
   /// Empty, or what went wrong.
   std::string run();
-  Instant finished_at() const { return finished_at_; }
+  /// When A sent its first packet, and when it had all its buffers back.
+  Instant began_at() const { return began_at_; }
+  Instant released_at() const { return released_at_; }
   ModelNet& net() { return net_; }
   SdrEndpoint& a() { return *ends_[0]; }
   SdrEndpoint& b() { return *ends_[1]; }
@@ -66,7 +68,7 @@ class SdrRig {
   std::set<uint32_t> done_;        ///< messages that B's application has
   std::vector<uint32_t> pending_;  ///< messages by their number in this epoch
   uint32_t epoch_ = 0, released_ = 0, missing_ = 0;
-  Instant finished_at_;
+  Instant began_at_ = Instant::never(), released_at_;
   Instant look_at_[2];
   std::vector<Instant> restart_at_;
   std::string wrong_;
