@@ -67,12 +67,13 @@ ParitySink::ParitySink(const SdrShape& shape, uint64_t message_bytes, MutableByt
       packet_bytes_(shape.packet_bytes),
       have_(layout_.groups() * shape.chunk_packets) {}
 
-void ParitySink::came(const CodewordPlace& p) {
+void ParitySink::came(const CodewordPlace& p, bool data) {
   newest_group_ = std::max(newest_group_, p.group);
-  uint8_t& have = have_[p.group * layout_.geometry().chunk_packets + p.codeword];
+  Have& have = have_[p.group * layout_.geometry().chunk_packets + p.codeword];
   const uint32_t needs = layout_.data_in(p.group, p.codeword);
-  if (have >= needs) return;
-  if (++have == needs) whole_.push_back(p);
+  if (have.all >= needs) return;
+  have.data = static_cast<uint8_t>(have.data + (data ? 1 : 0));
+  if (++have.all == needs && have.data < needs) whole_.push_back(p);
 }
 
 void ParitySink::decode(ErasureCode& code, const PacketSet& data, const PacketSet& parity,

@@ -40,9 +40,9 @@ class ParitySource {
 class ParitySink {
  public:
   ParitySink(const SdrShape& shape, uint64_t message_bytes, MutableBytes data, Bytes parity);
-  void data_came(uint32_t packet) { came(layout_.place_of_data(packet)); }
+  void data_came(uint32_t packet) { came(layout_.place_of_data(packet), true); }
   void parity_came(uint32_t packet) {
-    if (packet < layout_.parity_packets()) came(layout_.place_of_parity(packet));
+    if (packet < layout_.parity_packets()) came(layout_.place_of_parity(packet), false);
   }
   /// Restores codewords that have become whole; appends the data packets that it wrote.
   void decode(ErasureCode& code, const PacketSet& data, const PacketSet& parity,
@@ -51,14 +51,17 @@ class ParitySink {
   uint32_t judged_below() const;
 
  private:
-  void came(const CodewordPlace& p);
+  void came(const CodewordPlace& p, bool data);
   void restore(ErasureCode& code, const CodewordPlace& p, const PacketSet& data, const PacketSet& parity,
                std::vector<uint32_t>& restored);
   CodewordLayout layout_;
   MutableBytes data_;
   Bytes parity_;
   uint32_t packet_bytes_;
-  std::vector<uint8_t> have_;  ///< packets of each codeword, at most what it needs
+  struct Have {
+    uint8_t data = 0, all = 0;  ///< packets that are there, at most as many as the codeword needs
+  };
+  std::vector<Have> have_;
   std::vector<CodewordPlace> whole_;
   uint64_t newest_group_ = 0;
 };

@@ -36,12 +36,11 @@ class PacketSet {
   uint32_t end() const { return end_; }  ///< behind the highest
   /// The lowest that is missing; size() where none is.
   uint32_t first_missing() const {
-    for (size_t w = 0; w < words_.size(); ++w)
-      if (words_[w] != ~uint64_t{0}) {
-        const auto at = static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_one(words_[w])));
-        return at < size_ ? at : size_;
-      }
-    return size_;
+    while (full_words_ < words_.size() && words_[full_words_] == ~uint64_t{0}) ++full_words_;
+    if (full_words_ == words_.size()) return size_;
+    const auto at =
+        static_cast<uint32_t>(full_words_ * 64 + static_cast<size_t>(std::countr_one(words_[full_words_])));
+    return at < size_ ? at : size_;
   }
   uint32_t chunks() const { return static_cast<uint32_t>(chunks_.size()); }
   uint32_t chunk_count(uint32_t chunk) const { return chunks_[chunk]; }
@@ -49,6 +48,7 @@ class PacketSet {
  private:
   uint32_t size_ = 0, count_ = 0, end_ = 0;
   uint8_t chunk_shift_ = 0;
+  mutable size_t full_words_ = 0;  ///< all words before are full: it only grows
   std::vector<uint64_t> words_;
   std::vector<uint16_t> chunks_;
 };

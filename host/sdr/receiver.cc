@@ -29,6 +29,7 @@ struct SdrReceiver::Message {
   std::optional<ParitySink> sink;  ///< coded, once the length is known
   std::optional<uint64_t> length;  ///< as the sender told
   bool all_sent = false, fin = false, done = false;
+  bool touched = false;  ///< packets came since it was looked at
   Instant all_sent_at, last_packet;
   Instant ack_at = Instant::never();
   uint32_t packets_at_ack = 0;
@@ -145,7 +146,7 @@ void SdrReceiver::on_packet(uint32_t immediate, Instant now) {
     const bool parity = found.slot == newest_->grant.parity.slot;
     parity ? newest_->sink->parity_came(found.index) : newest_->sink->data_came(found.index);
   }
-  look(*newest_, now);
+  newest_->touched = true;
 }
 
 // From now on it is known which packets belong to which codeword; those that came before are counted now.
@@ -170,10 +171,12 @@ void SdrReceiver::decode(Message& m) {
 
 // Whether it is whole, and when to speak of it.
 void SdrReceiver::look(Message& m, Instant now) {
+  m.touched = false;
   if (m.done) return;
   if (m.sink) decode(m);
   const PacketSet& there = slots_.packets(m.grant.data.slot);
-  if (m.length && there.first_missing() >= packets_of(*m.length, shape_.packet_bytes)) {
+  const uint32_t needs = m.length ? packets_of(*m.length, shape_.packet_bytes) : UINT32_MAX;
+  if (there.count() >= needs && there.first_missing() >= needs) {
     finish(m, now);
     return;
   }
@@ -306,6 +309,7 @@ void SdrReceiver::say_state(Instant now, std::vector<Signal>& out) {
 
 void SdrReceiver::poll(Instant now, std::vector<Signal>& out) {
   for (auto& [number, m] : messages_) {
+    if (m->touched) look(*m, now);
     if (options_.give_up.ns != 0 && !m->done && m->all_sent && m->length &&
         now >= later(m->last_packet, m->all_sent_at) + options_.give_up)
       finish(*m, now);

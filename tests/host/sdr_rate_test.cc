@@ -1,5 +1,5 @@
-// What SDR takes for a message over a long link, against the same link without loss and against go-back-N. The figures
-// of HOST.md; virtual time, so they are the same on every machine.
+// What SDR takes for a message over a long link, against the same link without loss and against go-back-N. The
+// figures of HOST.md; virtual time, so they are the same on every machine.
 #include <gtest/gtest.h>
 
 #include "tests/host/sdr_rig.h"
