@@ -34,7 +34,8 @@ struct ImmediateLayout {
 
   uint32_t generations() const { return 1u << generation_bits; }
   uint32_t pack(const PacketTag& t) const {
-    return (slot_bits == 0 ? 0 : t.slot << (32 - slot_bits)) | (t.index << generation_bits) | t.generation;
+    return (slot_bits == 0 ? 0 : t.slot << (32 - slot_bits)) | (t.index << generation_bits) |
+           (t.generation & (generations() - 1));
   }
   PacketTag unpack(uint32_t immediate) const {
     return {slot_bits == 0 ? 0 : immediate >> (32 - slot_bits),

@@ -11,6 +11,7 @@ namespace {
 constexpr uint32_t kBurst = 64;         // packets that may leave at once (C8)
 constexpr uint64_t kSignalEvery = 32;   // requests that ask for a completion
 constexpr uint64_t kLossWindow = 4096;  // packets over which loss is measured
+constexpr size_t kGrantsKept = 4096;   // of messages that nobody has sent yet
 constexpr uint32_t kHeaders = 82;       // on the wire beside the payload
 constexpr Duration kLeastRepeat = Duration::micros(200), kMostRepeat = Duration::millis(20);
 
@@ -129,7 +130,7 @@ void SdrSender::on_state(const ReceiverState& s, Instant now) {
   for (const Grant& g : s.grants) {
     if (g.message < granted_below_) continue;
     if (const auto m = messages_.find(g.message); m == messages_.end()) {
-      grants_[g.message] = g;
+      if (g.message >= next_message_ && grants_.size() < kGrantsKept) grants_[g.message] = g;
     } else if (!m->second->grant) {
       begin(*m->second, g);
     }

@@ -38,7 +38,7 @@ class In {
   explicit In(Bytes b) : left_(b) {}
   uint64_t number(size_t bytes) {
     if (left_.size() < bytes) {
-      short_ = true;
+      bad_ = true;
       left_ = {};
       return 0;
     }
@@ -58,18 +58,31 @@ class In {
     p.length = number(8);
     return p;
   }
+  /// Times that no clock shows are refused, so that sums and differences of them hold.
+  Instant instant() {
+    const Instant t{static_cast<int64_t>(number(8))};
+    if (!t.is_never() && (t.ns > kFarthest || t.ns < -kFarthest)) bad_ = true;
+    return t;
+  }
+  Duration duration() {
+    const Duration d{static_cast<int64_t>(number(8))};
+    if (d.ns < 0 || d.ns > kLongest.ns) bad_ = true;
+    return d;
+  }
   Echo echo() {
-    const Instant sent{static_cast<int64_t>(number(8))};
-    return {sent, Duration{static_cast<int64_t>(number(8))}};
+    const Instant sent = instant();
+    return {sent, duration()};
   }
   Bytes rest() { return std::exchange(left_, {}); }
   size_t left() const { return left_.size(); }
-  /// All of it was read, and it was there.
-  bool whole() const { return !short_ && left_.empty(); }
+  /// All of it was read, and it was there and made sense.
+  bool good() const { return !bad_ && left_.empty(); }
 
  private:
+  static constexpr int64_t kFarthest = int64_t{1} << 61;
+  static constexpr Duration kLongest = Duration::seconds(3600);
   Bytes left_;
-  bool short_ = false;
+  bool bad_ = false;
 };
 
 void write(Out& o, const SenderState& s) {
@@ -105,8 +118,8 @@ void write(Out& o, const Ack& a) {
 
 Signal read_sender_state(In& in) {
   SenderState s;
-  s.now = {static_cast<int64_t>(in.number(8))};
-  s.round_trip = {static_cast<int64_t>(in.number(8))};
+  s.now = in.instant();
+  s.round_trip = in.duration();
   s.granted_below = in.number(8);
   while (in.left() > 0) {
     SenderState::Entry e;
@@ -167,7 +180,7 @@ std::optional<Signal> decode_signal(Bytes datagram, uint32_t epoch) {
   if (kind == Kind::kSenderState) s = read_sender_state(in);
   if (kind == Kind::kReceiverState) s = read_receiver_state(in);
   if (kind == Kind::kAck) s = read_ack(in);
-  if (!in.whole()) return {};
+  if (!in.good()) return {};
   return s;
 }
 

@@ -55,6 +55,8 @@ RigSettings draw_sdr(uint64_t seed) {
     o.shape.layout.generation_bits = 4;
   }
   o.receiver.copy = p.chance(0.3);
+  if (p.chance(0.1) && !o.shape.coded()) o.transport = Transport::kRc;
+  if (p.chance(0.1)) o.receiver.give_up = Duration{p.between(1'000, 20'000'000)};
   o.receiver.slot_bytes = s.most_bytes;
   o.receiver.generation_rest = Duration::millis(1);
   o.sender.rate = {p.between(100'000'000, 100'000'000'000)};
