@@ -5,6 +5,13 @@
 
 namespace matchrdma::host {
 
+Result<void> check_code(const SdrShape& s) {
+  if (!s.coded()) return {};
+  if (auto r = CodewordLayout::make({1, s.packet_bytes, s.chunk_packets, s.code_k, s.code_m}); !r)
+    return Error{r.error()};
+  return {};
+}
+
 CodewordLayout codeword_layout(const SdrShape& shape, uint64_t message_bytes) {
   auto layout = CodewordLayout::make(
       {message_bytes, shape.packet_bytes, shape.chunk_packets, shape.code_k, shape.code_m});

@@ -9,6 +9,8 @@
 
 namespace matchrdma::host {
 
+/// Whether there is such a code, and what to choose if not.
+Result<void> check_code(const SdrShape& shape);
 /// The layout of a message of so many bytes.
 CodewordLayout codeword_layout(const SdrShape& shape, uint64_t message_bytes);
 /// Bytes of memory for its parity packets.

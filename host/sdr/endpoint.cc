@@ -23,11 +23,7 @@ Result<std::unique_ptr<SdrEndpoint>> SdrEndpoint::make(const SdrOptions& options
 
 Result<void> SdrEndpoint::prepare(Instant now) {
   const SdrShape& shape = options_.shape;
-  if (shape.coded()) {
-    const auto layout =
-        CodewordLayout::make({1, shape.packet_bytes, shape.chunk_packets, shape.code_k, shape.code_m});
-    if (!layout) return Error{"SDR: " + layout.error()};
-  }
+  if (auto r = check_code(shape); !r) return Error{"SDR: " + r.error()};
   if (shape.datagram_bytes > options_.connection.path_mtu || shape.datagram_bytes < kSignalHeader + kGrantBytes)
     return Error{"SDR: datagrams of " + std::to_string(shape.datagram_bytes) + " bytes: choose " +
                  std::to_string(kSignalHeader + kGrantBytes) + " to " +

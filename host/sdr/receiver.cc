@@ -251,6 +251,7 @@ void SdrReceiver::on_state(const SenderState& s, Instant now) {
 // What lies behind the highest packet may be under way. Once the sender has sent all and nothing came for a
 // while, nothing is.
 uint32_t SdrReceiver::judged_below(const Message& m, Instant now) const {
+  if (options_.give_up.ns != 0) return 0;  // nobody repairs
   const bool quiet = now >= later(m.last_packet, m.all_sent_at) + options_.reorder_margin;
   if (m.all_sent && m.length && quiet) return packets_of(*m.length, shape_.packet_bytes);
   if (shape_.coded()) return m.sink ? m.sink->judged_below() : 0;

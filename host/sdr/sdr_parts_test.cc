@@ -92,9 +92,11 @@ TEST(SdrSlots, StaleImmediatesAreTold) {
   ASSERT_TRUE(tag);
   EXPECT_EQ(table.book(l.pack({tag->slot, 3, tag->generation})).what, SlotTable::Booked::kNew);
   EXPECT_EQ(table.book(l.pack({tag->slot, 3, tag->generation})).what, SlotTable::Booked::kAgain);
-  EXPECT_EQ(table.book(l.pack({tag->slot, 11, tag->generation})).what, SlotTable::Booked::kAgain) << "beyond it";
+  EXPECT_EQ(table.book(l.pack({tag->slot, 11, tag->generation})).what, SlotTable::Booked::kAgain)
+      << "beyond it";
   EXPECT_EQ(table.book(l.pack({tag->slot, 4, tag->generation + 1})).what, SlotTable::Booked::kStale);
-  EXPECT_EQ(table.book(l.pack({1 - tag->slot, 4, 0})).what, SlotTable::Booked::kStale) << "a slot that nobody has";
+  EXPECT_EQ(table.book(l.pack({1 - tag->slot, 4, 0})).what, SlotTable::Booked::kStale)
+      << "a slot that nobody has";
   table.give_back(tag->slot, {});
   EXPECT_EQ(table.book(l.pack({tag->slot, 5, tag->generation})).what, SlotTable::Booked::kStale);
 }

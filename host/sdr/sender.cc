@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kBurst = 64;         // packets that may leave at once (C8)
 constexpr uint64_t kSignalEvery = 32;   // requests that ask for a completion
 constexpr uint64_t kLossWindow = 4096;  // packets over which loss is measured
-constexpr size_t kGrantsKept = 4096;   // of messages that nobody has sent yet
+constexpr size_t kGrantsKept = 4096;    // of messages that nobody has sent yet
 constexpr uint32_t kHeaders = 82;       // on the wire beside the payload
 constexpr Duration kLeastRepeat = Duration::micros(200), kMostRepeat = Duration::millis(20);
 

@@ -1,5 +1,5 @@
-// What a peer may say to both halves of SDR: datagrams and immediates of any kind, in any order. Input: a byte of shape,
-// then records {kind, length, bytes}.
+// What a peer may say to both halves of SDR: datagrams and immediates of any kind, in any order. Input: a byte
+// of shape, then records {kind, length, bytes}.
 #include <cstddef>
 #include <cstdint>
 #include <vector>

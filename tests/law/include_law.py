@@ -49,7 +49,7 @@ TESTS_MAY_ALSO = ["model/", "pcap/", "tests/"]
 
 # No clock, socket, thread, file or chance in these. Time and randomness are arguments.
 PURE = PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/",
-                   "host/fabric/", "host/model_fabric/", "host/sdr/"]
+                   "host/fabric/", "host/model_fabric/", "host/sdr/", "host/xfer/"]
 PURE_HEADERS = set("""
     algorithm array bit bitset cassert cctype charconv cinttypes climits cmath compare concepts cstdarg cstddef cstdint
     cstdio cstdlib cstring deque exception functional initializer_list iosfwd iterator limits list map memory memory_resource new

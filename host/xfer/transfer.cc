@@ -1,0 +1,82 @@
+#include "host/xfer/transfer.h"
+
+#include <algorithm>
+
+namespace matchrdma::host {
+namespace {
+
+constexpr size_t kUnderWay = 8;                // messages that the sender has taken
+constexpr uint64_t kReliableChunk = 64 << 10;  // bytes of one WRITE_WITH_IMM of RC (C7)
+
+}  // namespace
+
+Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch) {
+  SdrOptions o;
+  o.transport = s.scheme == XferScheme::kReliable ? Transport::kRc : Transport::kUc;
+  o.connection.path_mtu = s.path_mtu;
+  SdrShape& shape = o.shape;
+  shape.epoch = epoch;
+  shape.packet_bytes = s.scheme == XferScheme::kReliable ? kReliableChunk : s.path_mtu;
+  shape.datagram_bytes = s.path_mtu;
+  if (s.scheme == XferScheme::kErasureCode || s.scheme == XferScheme::kXor) {
+    shape.code_k = s.code_k;
+    shape.code_m = s.scheme == XferScheme::kXor ? 1 : s.code_m;
+  }
+  if (auto r = check_code(shape); !r) return Error{r.error()};
+  const uint32_t slots = (1 + s.messages_ahead) * (shape.coded() ? 2 : 1);
+  const uint64_t packets = (s.message_bytes + shape.packet_bytes - 1) / shape.packet_bytes;
+  // Of a group whose data is shorter than its parity the parity is the longer part.
+  const uint64_t parity = shape.coded() ? parity_bytes(shape, s.message_bytes) / shape.packet_bytes : 0;
+  auto layout = ImmediateLayout::of(slots, std::max(packets, parity));
+  if (!layout) return Error{layout.error()};
+  shape.layout = *layout;
+  o.sender.rate = s.rate;
+  o.sender.expected_loss = s.expected_loss;
+  o.sender.first_round_trip = s.round_trip;
+  o.receiver.slots = slots;
+  o.receiver.copy = s.copy;
+  o.receiver.slot_bytes = s.message_bytes;
+  if (s.scheme == XferScheme::kBestEffort) o.receiver.give_up = s.round_trip / 4;
+  // What comes in while the caller is busy for a millisecond (H2).
+  const double in_a_millisecond = static_cast<double>(s.rate.bps) / 8e3 / shape.packet_bytes;
+  o.receive_queue = static_cast<uint32_t>(std::clamp(in_a_millisecond, 512.0, 16384.0));
+  return o;
+}
+
+TransferSend::TransferSend(SdrEndpoint& end, Bytes data, uint32_t lkey, uint64_t message_bytes)
+    : end_(end), data_(data), lkey_(lkey), message_bytes_(message_bytes) {
+  poll();
+}
+
+void TransferSend::poll() {
+  while (const auto d = end_.sender().take_done()) {
+    if (!d->error.empty()) error_ = d->error;
+    released_bytes_ += std::min(message_bytes_, data_.size() - d->message * message_bytes_);
+  }
+  while (given_bytes_ < data_.size() && end_.sender().under_way() < kUnderWay) {
+    const uint64_t bytes = std::min(message_bytes_, data_.size() - given_bytes_);
+    end_.sender().send(data_.subspan(given_bytes_, bytes), lkey_);
+    given_bytes_ += bytes;
+  }
+  if (end_.failed()) error_ = "the queue pair has failed";
+}
+
+TransferReceive::TransferReceive(SdrEndpoint& end, MutableBytes data, uint64_t message_bytes)
+    : end_(end), data_(data), message_bytes_(message_bytes) {}
+
+void TransferReceive::poll(Instant now) {
+  while (const auto d = end_.receiver().take_done()) {
+    received_bytes_ += d->length;
+    for (const MissingRange& r : d->missing) missing_bytes_ += r.length;
+  }
+  while (granted_bytes_ < data_.size()) {
+    const uint64_t bytes = std::min(message_bytes_, data_.size() - granted_bytes_);
+    auto posted = end_.receiver().receive_post(data_.subspan(granted_bytes_, bytes), now);
+    if (!posted) error_ = posted.error();
+    if (!posted || !*posted) break;
+    granted_bytes_ += bytes;
+  }
+  if (end_.failed()) error_ = "the queue pair has failed";
+}
+
+}  // namespace matchrdma::host

@@ -1,0 +1,71 @@
+#pragma once
+// Many messages as one transfer: a piece of memory, cut up, sent and put together again.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/sdr/endpoint.h"
+
+namespace matchrdma::host {
+
+/// How one message of a transfer is recovered, as people write it.
+enum class XferScheme : uint8_t {
+  kSelectiveRepeat,  ///< "sr"
+  kErasureCode,      ///< "ec"
+  kXor,              ///< "xor": one parity chunk for k of data
+  kBestEffort,       ///< "best-effort": what is lost is zero
+  kReliable,         ///< "rc": the NIC's own go-back-N
+};
+
+struct XferSettings {
+  XferScheme scheme = XferScheme::kSelectiveRepeat;
+  uint64_t message_bytes = 16 << 20;
+  uint32_t path_mtu = 4096;
+  uint32_t code_k = 32, code_m = 8;  ///< of kErasureCode; kXor takes k alone
+  Rate rate{100'000'000'000};
+  double expected_loss = 1e-2;
+  Duration round_trip = Duration::millis(10);  ///< a guess, until it is measured
+  bool copy = false;                           ///< tier C: packets go to memory of the library
+  uint32_t messages_ahead = 4;                 ///< granted beyond the one that is coming in
+};
+
+/// Both ends must come to the same shape; an error names the setting and what fits.
+Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch);
+
+/// Duty: gives the sender messages as earlier ones are released. Does not know what the bytes are.
+class TransferSend {
+ public:
+  TransferSend(SdrEndpoint& end, Bytes data, uint32_t lkey, uint64_t message_bytes);
+  /// After each poll of the endpoint.
+  void poll();
+  /// The receiver has said that it has them.
+  uint64_t released_bytes() const { return released_bytes_; }
+  bool done() const { return released_bytes_ == data_.size(); }
+  const std::string& error() const { return error_; }
+
+ private:
+  SdrEndpoint& end_;
+  Bytes data_;
+  uint32_t lkey_;
+  uint64_t message_bytes_, given_bytes_ = 0, released_bytes_ = 0;
+  std::string error_;
+};
+
+/// Duty: grants buffers in order and counts what has come.
+class TransferReceive {
+ public:
+  TransferReceive(SdrEndpoint& end, MutableBytes data, uint64_t message_bytes);
+  void poll(Instant now);
+  uint64_t received_bytes() const { return received_bytes_; }
+  uint64_t missing_bytes() const { return missing_bytes_; }  ///< given up, and zero
+  bool done() const { return received_bytes_ == data_.size(); }
+  const std::string& error() const { return error_; }
+
+ private:
+  SdrEndpoint& end_;
+  MutableBytes data_;
+  uint64_t message_bytes_, granted_bytes_ = 0, received_bytes_ = 0, missing_bytes_ = 0;
+  std::string error_;
+};
+
+}  // namespace matchrdma::host

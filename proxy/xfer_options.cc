@@ -1,0 +1,130 @@
+#include "proxy/xfer_options.h"
+
+#include <algorithm>
+#include <array>
+
+#include "config/units.h"
+#include "dataplane/base/types.h"
+
+namespace matchrdma {
+namespace {
+
+using host::XferScheme;
+
+struct Word {
+  const char* text;
+  XferScheme scheme;
+};
+constexpr std::array<Word, 5> kSchemes{{{"sr", XferScheme::kSelectiveRepeat},
+                                        {"ec", XferScheme::kErasureCode},
+                                        {"xor", XferScheme::kXor},
+                                        {"best-effort", XferScheme::kBestEffort},
+                                        {"rc", XferScheme::kReliable}}};
+constexpr uint64_t kMostBytes = uint64_t{1} << 33;  // both ends' copies are held in memory
+
+Result<std::vector<XferScheme>> schemes_of(const std::string& text) {
+  std::vector<XferScheme> all;
+  for (const Word& w : kSchemes) {
+    if (text == w.text) return std::vector<XferScheme>{w.scheme};
+    all.push_back(w.scheme);
+  }
+  if (text == "all") return all;
+  return Error{"--scheme " + text + ": no such scheme; choose sr, ec, xor, best-effort, rc or all"};
+}
+
+Result<void> read_code(const std::string& text, host::XferSettings& x) {
+  const size_t comma = text.find(',');
+  const std::string remedy = "write data and parity chunks, 1 to 254 each and 255 together at most, like 32,8";
+  const auto wrong = [&] { return Error{"--code " + text + ": " + remedy}; };
+  if (comma == std::string::npos) return wrong();
+  const auto k = parse_whole(text.substr(0, comma), 1, 254, remedy),
+             m = parse_whole(text.substr(comma + 1), 1, 254, remedy);
+  if (!k || !m || *k + *m > 255) return wrong();
+  x.code_k = static_cast<uint32_t>(*k);
+  x.code_m = static_cast<uint32_t>(*m);
+  return {};
+}
+
+Result<void> read_path(const XferArguments& a, host::ModelTransferSettings& s) {
+  const auto distance = parse_distance("--distance", a.distance);
+  const auto rate = parse_rate("--rate", a.rate);
+  const auto loss = parse_probability("--loss", a.loss);
+  const auto reorder = parse_probability("--reorder", a.reorder);
+  const auto duplicate = parse_probability("--duplicate", a.duplicate);
+  const auto seed = parse_seed("--seed", a.seed);
+  if (!distance) return Error{distance.error()};
+  if (!rate) return Error{rate.error()};
+  for (const auto* p : {&loss, &reorder, &duplicate})
+    if (!*p) return Error{p->error()};
+  if (!seed) return Error{seed.error()};
+  if (*loss > 0.5)
+    return Error{"--loss " + a.loss + ": with more than half lost nothing ends; choose 0 to 0.5"};
+  host::PathModel& path = s.there;
+  path.gigabits = static_cast<double>(rate->bps) / 1e9;
+  path.delay = Duration{static_cast<int64_t>(*distance * static_cast<double>(kNanosPerKm))};
+  path.loss = *loss;
+  path.reorder = *reorder;
+  path.duplicate = *duplicate;
+  s.back = s.there;
+  s.seed = *seed;
+  s.xfer.rate = *rate;
+  s.xfer.expected_loss = std::max(*loss, 1e-4);
+  s.xfer.round_trip = Duration{std::max<int64_t>(2 * path.delay.ns, 10'000)};
+  return {};
+}
+
+}  // namespace
+
+const char* scheme_name(XferScheme s) {
+  return std::find_if(kSchemes.begin(), kSchemes.end(), [s](const Word& w) { return w.scheme == s; })->text;
+}
+
+void add_xfer_options(CLI::App& app, XferArguments& a) {
+  app.add_option("input", a.input, "The file to move; without it, made-up bytes (--size)");
+  app.add_option("--output", a.output, "Write what arrived to this file");
+  app.add_option("--size", a.size, "Of made-up bytes")->capture_default_str();
+  app.add_option("--scheme", a.scheme,
+                 "sr: selective repeat; ec: erasure code; xor: one parity chunk; best-effort: what is lost is "
+                 "zero; rc: the "
+                 "NIC's go-back-N; all: each in turn")
+      ->capture_default_str();
+  app.add_option("--code", a.code, "Data and parity chunks of ec; xor takes the first")->capture_default_str();
+  app.add_option("--message", a.message, "Bytes of one message")->capture_default_str();
+  app.add_option("--mtu", a.mtu, "Path MTU: 256, 512, 1024, 2048 or 4096")->capture_default_str();
+  app.add_option("--tier", a.tier, "a: into the application's memory; c: into the library's, and copied")
+      ->capture_default_str();
+  app.add_option("--rate", a.rate, "Of the link and the pacer")->capture_default_str();
+  app.add_option("--distance", a.distance, "Of the link, one way")->capture_default_str();
+  app.add_option("--loss", a.loss, "Probability per packet, both ways")->capture_default_str();
+  app.add_option("--reorder", a.reorder, "Probability per packet")->capture_default_str();
+  app.add_option("--duplicate", a.duplicate, "Probability per packet")->capture_default_str();
+  app.add_option("--seed", a.seed, "Of what is lost")->capture_default_str();
+  app.add_option("--json", a.json, "Write the figures as JSON to this file; - is stdout");
+}
+
+Result<XferRequest> read_xfer(const XferArguments& a) {
+  XferRequest r;
+  auto schemes = schemes_of(a.scheme);
+  if (!schemes) return Error{schemes.error()};
+  r.schemes = std::move(*schemes);
+  host::XferSettings& x = r.settings.xfer;
+  if (auto c = read_code(a.code, x); !c) return Error{c.error()};
+  if (auto p = read_path(a, r.settings); !p) return Error{p.error()};
+  const auto size = parse_bytes_between("--size", a.size, 1, kMostBytes);
+  if (!size) return Error{size.error()};
+  r.bytes = *size;
+  const auto message = parse_bytes_between("--message", a.message, 1, kMostBytes);
+  if (!message) return Error{message.error()};
+  x.message_bytes = *message;
+  const auto mtu = parse_whole("--mtu", a.mtu, 256, 4096, "choose 256, 512, 1024, 2048 or 4096");
+  if (!mtu) return Error{mtu.error()};
+  x.path_mtu = static_cast<uint32_t>(*mtu);
+  if (!legal_path_mtu(x.path_mtu)) return Error{"--mtu " + a.mtu + ": choose 256, 512, 1024, 2048 or 4096"};
+  if (a.tier != "a" && a.tier != "c") return Error{"--tier " + a.tier + ": choose a or c"};
+  x.copy = a.tier == "c";
+  if (r.schemes.size() > 1 && !a.output.empty())
+    return Error{"--output " + a.output + ": one scheme writes one file; name the --scheme"};
+  return r;
+}
+
+}  // namespace matchrdma

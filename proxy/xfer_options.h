@@ -1,0 +1,30 @@
+#pragma once
+// What `matchrdma-xfer` is asked to do.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/xfer/model_transfer.h"
+
+namespace matchrdma {
+
+/// As typed.
+struct XferArguments {
+  std::string input, output, size = "64MiB", scheme = "sr", code = "32,8", message = "16MiB", mtu = "4096",
+                             rate = "100Gbps";
+  std::string distance = "1000km", loss = "0", reorder = "0", duplicate = "0", seed = "1", tier = "a", json;
+};
+
+struct XferRequest {
+  std::vector<host::XferScheme> schemes;
+  host::ModelTransferSettings settings;
+  uint64_t bytes = 0;  ///< made up, where no file is named
+};
+
+void add_xfer_options(CLI::App& app, XferArguments& a);
+/// An error names the option, its value and what to write instead.
+Result<XferRequest> read_xfer(const XferArguments& a);
+const char* scheme_name(host::XferScheme s);
+
+}  // namespace matchrdma
