@@ -146,14 +146,16 @@ std::string SdrRig::run() {
     if (net_.now() > Instant{} + settings_.patience)
       return "not done after " + std::to_string(settings_.patience.ns / 1'000'000) +
              " ms: " + std::to_string(done_.size()) + " of " + std::to_string(settings_.messages) + " messages";
-    if (!restart_at_.empty() && restart_at_.front() <= net_.now()) {
-      restart_at_.erase(restart_at_.begin());
+    const bool failed = a().failed() || b().failed();
+    if (failed || (!restart_at_.empty() && restart_at_.front() <= net_.now())) {
+      if (!failed) restart_at_.erase(restart_at_.begin());
       if (std::string e = connect(); !e.empty()) return e;
     }
     Instant next = earlier(look_at_[0], look_at_[1]);
     // Nobody has anything to do: to the next event of the wires or the next timer.
-    const Instant idle =
-        earlier(earlier(a().next_wakeup(), b().next_wakeup() - settings_.clock_offset), net_.next_event());
+    const Instant b_wakes = b().next_wakeup();
+    const Instant idle = earlier(earlier(a().next_wakeup(), net_.next_event()),
+                                 b_wakes.is_never() ? b_wakes : b_wakes - settings_.clock_offset);
     next = later(next, earlier(idle, next + Duration::millis(1)));
     net_.run_until(later(next, net_.now() + Duration{1}));
   }

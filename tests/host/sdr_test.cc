@@ -36,5 +36,66 @@ TEST(Sdr, LossIsRepaired) {
   }
 }
 
+// H4: a report tells of nothing that was sent less than a round trip before.
+TEST(Sdr, OnlyWhatWasLostIsSentAgain) {
+  RigSettings s = usual();
+  s.there.loss = 0.05;
+  s.messages = 20;
+  s.least_bytes = s.most_bytes = 100'000;
+  SdrRig rig(s);
+  EXPECT_EQ(rig.run(), "");
+  const uint64_t lost = rig.net().counters(0).lost;
+  EXPECT_GT(lost, 50u);
+  EXPECT_LE(rig.a().sender().counters().resent, lost) << "some of what was lost were signals";
+}
+
+// C8: a loss far above what was configured is congestion.
+TEST(Sdr, MuchLossHalvesTheRate) {
+  for (const double loss : {0.0005, 0.05}) {
+    RigSettings s = usual();
+    s.there.loss = loss;
+    s.sdr.sender.expected_loss = 0.005;
+    s.messages = 100;
+    s.least_bytes = s.most_bytes = 100'000;
+    SdrRig rig(s);
+    EXPECT_EQ(rig.run(), "");
+    EXPECT_EQ(rig.a().sender().counters().rate_halved > 0, loss > 0.01) << loss;
+  }
+}
+
+// H1, H2: with nowhere to receive packets are dropped in silence, and come again.
+TEST(Sdr, AnEmptyReceiveQueueIsLossAndNoMore) {
+  RigSettings s = usual();
+  s.sdr.receive_queue = 64;
+  s.most_pause = Duration::millis(1);
+  s.messages = 20;
+  SdrRig rig(s);
+  EXPECT_EQ(rig.run(), "");
+  EXPECT_GT(rig.net().nic(1).counters().no_receive, 0u);
+  EXPECT_GT(rig.b().counters().rq_low, 0u);
+}
+
+// What the receiver grants is all that may be written; a longer message is an error of its sender.
+TEST(Sdr, MessageLongerThanItsBufferIsRefusedAtTheSender) {
+  const RigSettings s = usual();
+  ModelNet net(1, s.nic, s.nic);
+  auto a = SdrEndpoint::make(s.sdr, net.nic(0), {}), b = SdrEndpoint::make(s.sdr, net.nic(1), {});
+  ASSERT_TRUE(a.ok() && b.ok());
+  ASSERT_TRUE((*a)->connect((*b)->addresses()).ok() && (*b)->connect((*a)->addresses()).ok());
+  std::vector<uint8_t> source(1000, 1), target(999);
+  ASSERT_TRUE((*b)->receiver().receive_post(target, net.now()).ok());
+  (*a)->sender().send(source, 0);
+  std::optional<SendDone> done;
+  for (int i = 0; i < 1000 && !done; ++i) {
+    (*a)->poll(net.now());
+    (*b)->poll(net.now());
+    net.run_until(net.now() + Duration::micros(10));
+    done = (*a)->sender().take_done();
+  }
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->error, "the message has 1000 bytes and the receiver granted 999");
+  EXPECT_EQ(target, std::vector<uint8_t>(999));
+}
+
 }  // namespace
 }  // namespace matchrdma::host::test
