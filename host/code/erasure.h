@@ -7,16 +7,10 @@
 
 #include "dataplane/base/bytes.h"
 #include "dataplane/base/result.h"
+#include "host/code/blocks.h"
 #include "host/code/decode_tables.h"
 
 namespace matchrdma::host {
-
-/// A block of a codeword at the receiver. Missing data: `bytes` is where to restore it, in its true length.
-/// Missing parity: where to restore it, or empty if nobody wants it.
-struct CodeBlock {
-  MutableBytes bytes;
-  bool present = true;
-};
 
 enum class Decoded : uint8_t {
   kWhole,           ///< no data was missing
@@ -46,10 +40,10 @@ class ErasureCode {
   uint32_t m() const { return m_; }
 
   /// Parities of 1 to k data blocks. Overwrites all m `parities`.
-  void encode(std::span<const Bytes> data, std::span<const MutableBytes> parities) const;
+  void encode(std::span<const Bytes> data, const EqualBlocks& parities) const;
   /// Adds data block `index` to parities that were zeros in the beginning, in any order, each block once.
   /// Parities may be longer than the block. Blocks that are zeros need not be added.
-  void encode_update(uint32_t index, Bytes data, std::span<const MutableBytes> parities) const;
+  void encode_update(uint32_t index, Bytes data, const EqualBlocks& parities) const;
 
   /// Restores the missing ones of 1 to k data blocks and the wanted ones of the m parities.
   Decoded decode(std::span<const CodeBlock> data, std::span<const CodeBlock> parities);
@@ -58,15 +52,16 @@ class ErasureCode {
 
  private:
   ErasureCode(uint32_t k, uint32_t m, size_t cached_patterns);
-  void encode_row(uint32_t row, std::span<const Bytes> data, MutableBytes parity) const;
   void restore_data(std::span<const CodeBlock> data, std::span<const CodeBlock> parities,
                     const ErasurePattern& pattern);
-  void restore_parities(std::span<const CodeBlock> data, std::span<const CodeBlock> parities) const;
+  void restore_parities(std::span<const CodeBlock> data, std::span<const CodeBlock> parities);
 
   uint32_t k_, m_;
   std::vector<uint8_t> matrix_;  ///< m x k coefficients
   std::vector<uint8_t> tables_;  ///< the same as ISA-L wants them
   DecodeTableCache cache_;
+  std::vector<Bytes> sources_;  ///< of the codeword that is being decoded
+  std::vector<uint8_t*> outs_;  ///< its missing data
 };
 
 }  // namespace matchrdma::host

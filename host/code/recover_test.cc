@@ -28,10 +28,11 @@ struct Message {
 void encode(const ErasureCode& code, Message& m) {
   for (uint64_t i = 0; i < m.layout.data_packets(); ++i) {
     const CodewordPlace p = m.layout.place_of_data(i);
-    std::vector<MutableBytes> parities;
-    for (uint32_t r = 0; r < code.m(); ++r)
-      parities.push_back(m.parity_of({p.group, p.codeword, code.k() + r}));
-    code.encode_update(p.position, m.data_of(i), parities);
+    std::vector<uint8_t*> parities;
+    for (uint32_t r = 0; r < code.m(); ++r) {
+      parities.push_back(m.parity_of({p.group, p.codeword, code.k() + r}).data());
+    }
+    code.encode_update(p.position, m.data_of(i), {parities, m.layout.parity_bytes(p.group, p.codeword)});
   }
 }
 

@@ -39,6 +39,7 @@ MAY_INCLUDE = {
     "pcap/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/"],
     "sim/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/",
                         "host/flowcell"],
+    "host/code/": ["dataplane/base/"],
     "host/": ["dataplane/base/", "dataplane/wire/"],
     "proxy/": ANYTHING,
     "bench/": ANYTHING,
@@ -48,8 +49,7 @@ MAY_INCLUDE = {
 TESTS_MAY_ALSO = ["model/", "pcap/", "tests/"]
 
 # No clock, socket, thread, file or chance in these. Time and randomness are arguments.
-PURE = PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/",
-                   "host/fabric/", "host/model_fabric/", "host/sdr/", "host/xfer/"]
+PURE = PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/", "host/code/"]
 PURE_HEADERS = set("""
     algorithm array bit bitset cassert cctype charconv cinttypes climits cmath compare concepts cstdarg cstddef cstdint
     cstdio cstdlib cstring deque exception functional initializer_list iosfwd iterator limits list map memory memory_resource new
@@ -58,7 +58,8 @@ PURE_HEADERS = set("""
 PURE_TESTS_ALSO = {"gtest/gtest.h", "gmock/gmock.h", "sstream", "ostream", "iostream", "iomanip", "fstream", "filesystem"}
 # arpa/inet.h for addresses as text; purity.py sees that nothing else of it is called.
 LIBRARIES = {"dataplane/base/": re.compile(r"^arpa/inet\.h$"),
-             "dataplane/wire/": re.compile(r"^isa-l(\.h$|/)"), "dataplane/io/": re.compile(r"^rte_\w+\.h$"),
+             "dataplane/wire/": re.compile(r"^isa-l(\.h$|/)"), "host/code/": re.compile(r"^isa-l/"),
+             "dataplane/io/": re.compile(r"^rte_\w+\.h$"),
              "controlplane/channel/": re.compile(r"^openssl/(core_names|crypto|evp|kdf|params)\.h$")}
 
 FORBIDDEN = [

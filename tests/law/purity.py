@@ -22,7 +22,8 @@ ALLOWED = {
     "addresses as text": "inet_(ntop|pton)",
     "integer helpers of the compiler": "__(u?(div|mod|divmod)ti[34]|popcountdi2|clzdi2|ctzdi2|cpu_model|cpu_indicator_init)",
     "exceptions and static objects": "_Unwind_\\w+|__cxa_\\w+|__gxx_personality_v0|__dynamic_cast|__tls_get_addr|atexit",
-    "ISA-L, the ICRC (wire)": "crc32\\w*",
+    "ISA-L, the ICRC (wire) and the erasure code (host/code)": "crc32\\w*|(ec|gf)_\\w+|xor_gen",
+    "roots (host/code)": "sqrtf",
     "libcrypto, AES-GCM and HKDF by name (channel); its RAND_ is not here": "EVP_(aes_256_gcm|CIPHER_CTX_\\w+|KDF_\\w+|"
                                                                             "(Encrypt|Decrypt)(Init|Update|Final)\\w*)|"
                                                                             "OSSL_PARAM_construct_\\w+|OPENSSL_cleanse|"
