@@ -11,7 +11,6 @@
 extern "C" {
 void* mrdma_je_mallocx(size_t size, int flags);
 void mrdma_je_dallocx(void* p, int flags);
-void mrdma_je_sdallocx(void* p, size_t size, int flags);
 size_t mrdma_je_sallocx(const void* p, int flags);
 size_t mrdma_je_nallocx(size_t size, int flags);
 int mrdma_je_mallctl(const char* name, void* old, size_t* old_size, void* fresh, size_t fresh_size);

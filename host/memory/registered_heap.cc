@@ -76,13 +76,8 @@ void RegisteredHeap::free(void* p) {
   if (p == nullptr) return;
   const uint8_t c = live_->died(p);
   ThreadCache& cache = caches_->mine();
-  if (c == kBeyond) {
-    cache.count(-static_cast<int64_t>(mrdma_je_sallocx(p, 0)));
-    mrdma_je_dallocx(p, cache.free_flags);
-  } else {
-    cache.count(-static_cast<int64_t>(class_size(c)));
-    mrdma_je_sdallocx(p, class_size(c), cache.free_flags);
-  }
+  cache.count(-static_cast<int64_t>(c == kBeyond ? mrdma_je_sallocx(p, 0) : class_size(c)));
+  mrdma_je_dallocx(p, cache.free_flags);  // not sdallocx: it costs 10 ns more, although it is told the size
 }
 
 size_t RegisteredHeap::usable_size(const void* p) const {
