@@ -51,29 +51,88 @@ Result<void> gather(Contenders& c) {
   return {};
 }
 
-using Rounds = std::array<std::vector<double>, kWhos>;
+struct Measured {
+  std::array<std::vector<double>, kWhos> ns;
+  size_t live = 0, registered = 0;  ///< bytes
+};
 
 /// Who begins changes from round to round; the first round warms everything up.
-Rounds measure(Contenders& c, const Shape& shape, unsigned threads, int rounds, size_t& registered) {
+Measured measure(Contenders& c, const Shape& shape, unsigned threads, int rounds) {
   Crew crew(shape, threads);
-  Rounds ns;
+  Measured m;
   for (int round = 0; round <= rounds; ++round) {
     for (size_t i = 0; i < kWhos; ++i) {
       const size_t who = (i + static_cast<size_t>(round)) % kWhos;
       const double v = who == kHeap ? crew.turn(*c.heap) : crew.turn(c.loaded[who]);
-      if (round > 0) ns[who].push_back(v);
+      if (round > 0) m.ns[who].push_back(v);
     }
   }
-  registered = c.heap->stats().registered;
+  m.live = crew.live_bytes();
+  m.registered = c.heap->stats().registered;
   c.heap->trim();
-  return ns;
+  return m;
 }
 
-double ratio(const Rounds& ns, Who to) {
+double ratio(const Measured& m, Who to) {
   std::vector<double> r;
-  for (size_t i = 0; i < ns[to].size(); ++i) r.push_back(ns[kHeap][i] / ns[to][i]);
+  for (size_t i = 0; i < m.ns[to].size(); ++i) r.push_back(m.ns[kHeap][i] / m.ns[to][i]);
   return median(r);
 }
+
+/// Duty: gathers the lines for people and for machines.
+class Report {
+ public:
+  Report() : table_(headings()) {}
+
+  void line(const Shape& shape, unsigned threads, const Measured& m) {
+    std::vector<std::string> cells{shape.name, std::to_string(threads)};
+    nlohmann::ordered_json row{{"sizes", shape.name}, {"threads", threads}};
+    for (size_t who = 0; who < kWhos; ++who) {
+      cells.push_back(decimal(median(m.ns[who]), 1));
+      row[std::string(kNames[who]) + " ns"] = median(m.ns[who]);
+    }
+    for (const Who to : {kJemalloc, kKeeping, kMimalloc}) {
+      cells.push_back(decimal(ratio(m, to), 3));
+      row[std::string("heap / ") + kNames[to]] = ratio(m, to);
+    }
+    cells.push_back(std::to_string(m.live >> 20));
+    cells.push_back(std::to_string(m.registered >> 20));
+    row["live_bytes"] = m.live;
+    row["registered_bytes"] = m.registered;
+    table_.add(cells);
+    json_.push_back(row);
+    missed_ |= ratio(m, kJemalloc) > kAim;
+  }
+  void print(int rounds) const {
+    std::cout
+        << "CPU time of one free and one allocation; medians of " << rounds
+        << " rounds in which all take turns, ratios of each round;\none free in ten is another thread's\n\n";
+    table_.print(std::cout);
+    std::cout << "\nwithin " << decimal((kAim - 1) * 100, 0)
+              << " % of jemalloc: " << (missed_ ? "MISSED" : "yes") << '\n';
+  }
+  bool missed() const { return missed_; }
+  const nlohmann::ordered_json& json() const { return json_; }
+
+ private:
+  static std::vector<Table::Column> headings() {
+    using Align = Table::Align;
+    return {{"sizes"},
+            {"threads", Align::kRight},
+            {"heap ns", Align::kRight},
+            {"jemalloc ns", Align::kRight},
+            {"not purging ns", Align::kRight},
+            {"mimalloc ns", Align::kRight},
+            {"heap/jemalloc", Align::kRight},
+            {"/not purging", Align::kRight},
+            {"/mimalloc", Align::kRight},
+            {"held MiB", Align::kRight},
+            {"registered MiB", Align::kRight}};
+  }
+  Table table_;
+  nlohmann::ordered_json json_ = nlohmann::ordered_json::array();
+  bool missed_ = false;
+};
 
 int run(int rounds, const std::vector<unsigned>& crews, const std::string& json) {
   Contenders contenders;
@@ -81,49 +140,18 @@ int run(int rounds, const std::vector<unsigned>& crews, const std::string& json)
     std::cerr << "memory_bench: " << r.error() << '\n';
     return 1;
   }
-  using Align = Table::Align;
-  std::vector<Table::Column> columns{{"sizes"}, {"threads", Align::kRight}};
-  for (const char* name : kNames) columns.push_back({std::string(name) + ", ns", Align::kRight});
-  columns.push_back({"heap / jemalloc", Align::kRight});
-  columns.push_back({"/ never purging", Align::kRight});
-  columns.push_back({"/ mimalloc", Align::kRight});
-  columns.push_back({"registered MiB", Align::kRight});
-  Table table(std::move(columns));
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
-  bool missed = false;
+  Report report;
   for (const Shape& shape : shapes()) {
-    for (const unsigned threads : crews) {
-      size_t registered = 0;
-      const Rounds ns = measure(contenders, shape, threads, rounds, registered);
-      std::vector<std::string> cells{shape.name, std::to_string(threads)};
-      nlohmann::ordered_json row{{"sizes", shape.name}, {"threads", threads}};
-      for (size_t who = 0; who < kWhos; ++who) {
-        cells.push_back(decimal(median(ns[who]), 1));
-        row[std::string(kNames[who]) + " ns"] = median(ns[who]);
-      }
-      for (const Who to : {kJemalloc, kKeeping, kMimalloc}) {
-        cells.push_back(decimal(ratio(ns, to), 3));
-        row[std::string("heap / ") + kNames[to]] = ratio(ns, to);
-      }
-      cells.push_back(std::to_string(registered >> 20));
-      row["registered_bytes"] = registered;
-      table.add(cells);
-      out.push_back(row);
-      missed |= ratio(ns, kJemalloc) > kAim;
-    }
+    for (const unsigned threads : crews)
+      report.line(shape, threads, measure(contenders, shape, threads, rounds));
   }
-  std::cout
-      << "CPU time of one free and one allocation; medians of " << rounds
-      << " rounds in which all take turns, ratios of each round;\none free in ten is another thread's\n\n";
-  table.print(std::cout);
-  std::cout << "\nwithin " << decimal((kAim - 1) * 100, 0) << " % of jemalloc: " << (missed ? "MISSED" : "yes")
-            << '\n';
-  if (json.empty()) return missed ? 1 : 0;
-  if (const auto r = write_json(out, json); !r) {
+  report.print(rounds);
+  if (json.empty()) return report.missed() ? 1 : 0;
+  if (const auto r = write_json(report.json(), json); !r) {
     std::cerr << "memory_bench: " << r.error() << '\n';
     return 1;
   }
-  return missed ? 1 : 0;
+  return report.missed() ? 1 : 0;
 }
 
 }  // namespace

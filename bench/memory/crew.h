@@ -32,7 +32,7 @@ class Handover {
   }
 
  private:
-  std::array<void*, 256> ring_{};
+  std::array<void*, 16> ring_{};  // few: what waits in it is memory too
   alignas(64) std::atomic<size_t> in_ = 0;
   alignas(64) std::atomic<size_t> out_ = 0;
 };
@@ -70,8 +70,16 @@ class Crew {
     for (unsigned t = 0; t < threads; ++t) plans_.emplace_back(shape, t + 1);
   }
 
-  /// CPU time of a pair, in nanoseconds. `turns` of them after each other; the first fills caches and is not
-  /// counted.
+  /// What they hold at once.
+  size_t live_bytes() const {
+    size_t sum = 0;
+    for (const Plan& plan : plans_) {
+      for (size_t i = 0; i < plan.slots.size(); ++i) sum += plan.steps[i].size;
+    }
+    return sum;
+  }
+
+  /// CPU time of a pair, in nanoseconds. A quarter of the pairs before that fills caches and is not counted.
   template <class Allocator>
   double turn(Allocator& allocator) {
     std::barrier sync(static_cast<ptrdiff_t>(plans_.size()));

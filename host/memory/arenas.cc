@@ -15,7 +15,8 @@ extern const char* mrdma_je_malloc_conf_2_conf_harder;
 const char* mrdma_je_malloc_conf_2_conf_harder =
     "retain:false,oversize_threshold:0,lg_extent_max_active_fit:63,background_thread:false,percpu_arena:"
     "disabled,"
-    "tcache:true,tcache_max:32768,tcache_gc_incr_bytes:1152921504606846976,abort:false,abort_conf:false,zero:false,junk:false,san_guard_small:0,"
+    "tcache:true,tcache_max:32768,tcache_gc_incr_bytes:1152921504606846976,abort:false,abort_conf:false,zero:"
+    "false,junk:false,san_guard_small:0,"
     "san_guard_large:0,stats_print:false";
 
 // Its option that puts large extents at odd places, for the sake of caches that are indexed by address, and
