@@ -111,6 +111,30 @@ TEST(HeapThreads, HeapAndThreadsEndAtOnce) {
   EXPECT_EQ(registrar.live(), 0u);
 }
 
+// Free memory never leaves the allocator by itself, so small buffers must be able to come out of large free
+// extents, such as a thread leaves behind that returned all it had.
+TEST(HeapThreads, ThreadsThatComeAndGoDoNotMakeItGrow) {
+  test::TestRegistrar registrar;
+  auto heap = RegisteredHeap::create(registrar, {256 * kChunk, 1});
+  ASSERT_TRUE(heap.ok());
+  size_t early = 0;
+  for (uint64_t round = 0; round < 20; ++round) {
+    std::thread([&] {
+      Prng random(round);
+      std::vector<void*> out(2000);
+      for (int i = 0; i < 20000; ++i) {
+        void*& p = out[random.below(out.size())];
+        (*heap)->free(p);
+        p = (*heap)->allocate(16 + random.below(16384));
+      }
+      for (void* p : out) (*heap)->free(p);
+    }).join();
+    if (round == 3) early = (*heap)->stats().registered;
+  }
+  EXPECT_LE((*heap)->stats().registered, early + 2 * kChunk);
+  EXPECT_LE(early, 12 * kChunk);
+}
+
 /// Buffers on their way to whoever frees them.
 class Exchange {
  public:

@@ -4,7 +4,6 @@
 
 #include <cstring>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "dataplane/base/prng.h"
@@ -186,27 +185,6 @@ TEST(RegisteredHeap, ARefusedRegistrationFailsTheAllocationOnly) {
   EXPECT_EQ(heap->stats().in_use, 0u);
   registrar.refuse(false);
   for (const size_t size : {64u, 20000u, 9000000u}) EXPECT_NE(heap->allocate(size), nullptr);
-}
-
-// Free memory never leaves the allocator by itself, so small buffers must be able to come out of large free
-// ones.
-TEST(RegisteredHeap, TradingBuffersOfAllSizesDoesNotGrowIt) {
-  test::TestRegistrar registrar;
-  const auto heap = make(registrar, 256 * kChunk, 1);
-  Prng random(1);
-  std::vector<void*> out(1000);
-  size_t early = 0;
-  for (int round = 0; round < 40; ++round) {
-    for (int i = 0; i < 5000; ++i) {
-      void*& p = out[random.below(out.size())];
-      heap->free(p);
-      p = heap->allocate(16 + random.below(16384));
-    }
-    for (void*& p : out) heap->free(std::exchange(p, nullptr));
-    if (round == 3) early = heap->stats().registered;
-  }
-  EXPECT_LE(heap->stats().registered, early + 2 * kChunk);
-  EXPECT_LE(early, 8 * kChunk);
 }
 
 TEST(RegisteredHeap, ExternalBuffersAreFoundBesideTheHeap) {
