@@ -43,7 +43,7 @@ uint32_t ParitySource::due(uint32_t data_sent) const {
 void ParitySource::encode_group(uint64_t group) {
   const CodewordGeometry& g = layout_.geometry();
   std::vector<Bytes> data;
-  std::vector<MutableBytes> parities;
+  std::vector<uint8_t*> parities;
   for (uint32_t c = 0; c < layout_.codewords(group); ++c) {
     data.clear();
     parities.clear();
@@ -53,9 +53,9 @@ void ParitySource::encode_group(uint64_t group) {
     }
     for (uint32_t j = 0; j < g.m; ++j) {
       const uint64_t p = layout_.parity_packet({group, c, g.k + j});
-      parities.push_back(memory_.subspan(p * packet_bytes_, layout_.parity_bytes(group, c)));
+      parities.push_back(memory_.subspan(p * packet_bytes_, layout_.parity_bytes(group, c)).data());
     }
-    code_.encode(data, parities);
+    code_.encode(data, EqualBlocks{parities, layout_.parity_bytes(group, c)});
   }
 }
 
