@@ -39,6 +39,7 @@ MAY_INCLUDE = {
     "pcap/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/"],
     "sim/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/",
                         "host/flowcell"],
+    "host/planner/": ["dataplane/base/", "dataplane/wire/"],
     "host/": ["dataplane/base/", "dataplane/wire/"],
     "proxy/": ANYTHING,
     "bench/": ANYTHING,
@@ -48,7 +49,8 @@ MAY_INCLUDE = {
 TESTS_MAY_ALSO = ["model/", "pcap/", "tests/"]
 
 # No clock, socket, thread, file or chance in these. Time and randomness are arguments.
-PURE = PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/"]
+PURE = PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/",
+                   "host/planner/"]
 PURE_HEADERS = set("""
     algorithm array bit bitset cassert cctype charconv cinttypes climits cmath compare concepts cstdarg cstddef cstdint
     cstdio cstdlib cstring deque exception functional initializer_list iosfwd iterator limits list map memory memory_resource new
