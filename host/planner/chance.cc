@@ -66,7 +66,9 @@ double failures_at_most(int64_t n, int64_t most, double p) {
   const double a = static_cast<double>(most) + 1, b = static_cast<double>(n);
   const double front =
       std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(p) + b * std::log1p(-p));
-  if (p < (a + 1) / (a + b + 2)) return 1 - front * beta_fraction(p, a, b) / a;
+  const bool above = p < (a + 1) / (a + b + 2);  // the mean
+  if (front == 0) return above ? 1 : 0;
+  if (above) return 1 - front * beta_fraction(p, a, b) / a;
   return front * beta_fraction(1 - p, b, a) / b;
 }
 

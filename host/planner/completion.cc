@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "dataplane/base/check.h"
@@ -9,6 +10,8 @@
 
 namespace matchrdma::planner {
 namespace {
+
+constexpr int64_t kMostTimes = int64_t{1} << 60;  // packet times: years, on the fastest line
 
 std::unique_ptr<PacketTimes> law_of(const Line& line, const Scheme& s) {
   switch (s.method) {
@@ -56,13 +59,16 @@ Completion::Completion(const Link& link, uint64_t message_bytes, const Scheme& s
 double Completion::cdf(double seconds) const {
   constexpr double kRounding = 1e-3;  // of a packet time: what a quotient may be off
   const double n = (seconds - line_.before) / line_.packet_time + kRounding;
-  return n < 1 ? 0 : law_->cdf(static_cast<int64_t>(n));
+  return n < 1 ? 0 : law_->cdf(static_cast<int64_t>(std::min(n, static_cast<double>(kMostTimes))));
 }
 
 double Completion::quantile(double q) const {
   MRDMA_CHECK(q > 0 && q < 1);
   int64_t low = 0, high = std::max<int64_t>(1, line_.packets);  // P(low) < q
-  while (law_->cdf(high) < q) low = std::exchange(high, 2 * high);
+  while (law_->cdf(high) < q) {
+    if (high > kMostTimes) return std::numeric_limits<double>::infinity();
+    low = std::exchange(high, 2 * high);
+  }
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
     (law_->cdf(middle) < q ? low : high) = middle;

@@ -32,7 +32,7 @@ class Completion {
   double cdf_packet_times(int64_t n) const { return law_->cdf(n); }
   /// Seconds.
   double mean() const { return line_.seconds(law_->mean()); }
-  /// The least t with P(T <= t) >= q, in seconds; 0 < q < 1.
+  /// The least t with P(T <= t) >= q, in seconds; 0 < q < 1. Infinite beyond 2^60 packet times.
   double quantile(double q) const;
   /// T without loss and without parity, in seconds.
   double loss_free() const { return line_.seconds(static_cast<double>(line_.packets)); }

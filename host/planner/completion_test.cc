@@ -144,5 +144,25 @@ TEST(Completion, ShortCodewordsKeepTheirParity) {
   EXPECT_NEAR(c.line_bytes(), 9 * 4096, 1);
 }
 
+// The corners of what `matchrdma plan` takes: nothing overflows.
+TEST(Completion, HoldsAtTheCorners) {
+  for (const Scheme& s : {kSr, kEc, kXor, kGoBack})
+    for (const uint64_t packet : {64, 1 << 20})
+      for (const int64_t bps : {int64_t{1000}, int64_t{100'000'000'000'000}})
+        for (const Duration rtt : {Duration::nanos(1), Duration::seconds(10)})
+          for (const double loss : {1e-15, kMostLoss}) {
+            Link l;
+            l.rtt = rtt;
+            l.rate = {bps};
+            l.loss = loss;
+            l.packet_bytes = packet;
+            const Completion c(l, 64 * kGiB, s);
+            EXPECT_GE(c.mean(), c.loss_free());
+            EXPECT_GE(c.quantile(0.999), c.quantile(0.01));
+            const double median = c.quantile(0.5);
+            EXPECT_TRUE(std::isinf(median) || c.cdf(2 * median) >= 0.5);
+          }
+}
+
 }  // namespace
 }  // namespace matchrdma::planner

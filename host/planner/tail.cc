@@ -55,7 +55,7 @@ double Tail::full_groups(int64_t later) const {
   for (int64_t repeats = later / g_.round + 1; repeats > 0 && counted < all; --repeats) {
     const int64_t since = repeats * g_.round;
     const int64_t each = std::max(counted, count(since + owed.most() - 1)), some = count(since);
-    sum += static_cast<double>(each - counted) * owed.log_done(repeats);
+    if (each > counted) sum += static_cast<double>(each - counted) * owed.log_done(repeats);  // may be -inf
     for (int64_t i = each; i < some; ++i)  // just now being repeated
       sum += owed.log_done_after(later + before_end(earlier_ + i + 1), g_.round);
     counted = std::max(each, some);
