@@ -17,6 +17,7 @@ void add_sim_command(CLI::App& app);
 /// Below `sim`.
 void add_sim_evaluate_command(CLI::App& sim);
 void add_sim_swarm_command(CLI::App& sim);
+void add_plan_command(CLI::App& app);
 void add_config_command(CLI::App& app);
 /// Only in builds with DPDK (MATCHRDMA_HAS_SPAN).
 void add_span_command(CLI::App& app);
@@ -24,7 +25,7 @@ void add_ctl_command(CLI::App& app);
 
 /// What the tool exits with, besides 0.
 enum ExitCode : int {
-  kFailed = 1,  ///< a file cannot be read or written, or a swarm broke an invariant
+  kFailed = 1,  ///< a file cannot be read or written, a swarm broke an invariant, or a plan failed its check
   kUsage = 2,   ///< what was typed is wrong
   kBroken = 3,  ///< a replay found that the proxies broke a promise
 };

@@ -25,16 +25,7 @@ struct Column {
 
 std::string number_text(const Json& j) { return j.is_number_unsigned() ? thousands(j.get<uint64_t>()) : "-"; }
 
-std::string bytes_text(const Json& j) {
-  if (!j.is_number()) return "-";
-  constexpr std::array<const char*, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
-  double v = j.get<double>();
-  size_t unit = 0;
-  for (; v >= 1024 && unit + 1 < kUnits.size(); ++unit) v /= 1024;
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", v, kUnits[unit]);
-  return text.data();
-}
+std::string bytes_text(const Json& j) { return j.is_number() ? volume_text(j.get<double>()) : "-"; }
 
 std::string rate_text(const Json& j) {
   if (!j.is_number()) return "-";

@@ -139,6 +139,7 @@ class Painter {
  private:
   double x(double v) const { return kLeft + kInset + (kInner - 2 * kInset) * x_.place(v); }
   double x(const LinePlot::Series& s, double v) const {
+    if (!plot_.beside) return x(v);
     const auto n = static_cast<double>(plot_.series.size()), i = static_cast<double>(&s - plot_.series.data());
     const double beside = std::min(kBeside, kInset * 1.6 / n);
     return x(v) + (i - (n - 1) / 2) * beside;

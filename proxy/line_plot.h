@@ -22,9 +22,10 @@ struct LinePlot {
   std::string title;
   Axis x, y;
   std::vector<Series> series;
+  bool beside = true;  ///< points of one x stand a little apart, by series; no: exactly where they belong
 };
 
-/// Same plot, same text. Points of one x stand a little apart, by series. All values are within the frame. A
+/// Same plot, same text. All values are within the frame. A
 /// bar that is not ends in an arrow; what a logarithmic axis cannot show stands at its low end. Where either
 /// happens, and where a value is no number and is left out, a line below says so. Classes of the elements, for
 /// a page's style: paper, ink, faint, grid, frame, hollow.

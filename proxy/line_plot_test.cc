@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "proxy/test_xml.h"
 
@@ -148,6 +149,22 @@ TEST(LinePlot, NothingIsAnEmptyFrame) {
     pointless.series.push_back({"s", 0, {}});
     EXPECT_EQ(broken_xml(line_plot_svg(pointless)), "");
   }
+}
+
+TEST(LinePlot, CurvesStandExactlyWhereTheyBelong) {
+  LinePlot p = plot({point(1, 90), point(1000, 5)});
+  p.series.push_back({"other", 1, p.series[0].points});
+  const auto paths = [&] {
+    const std::string svg = line_plot_svg(p);
+    const size_t second = svg.find("<path class=\"series\"", svg.find("<path class=\"series\"") + 1);
+    return std::pair(attribute(svg, "<path class=\"series\"", "d"),
+                     attribute(svg.substr(second), "<path class=\"series\"", "d"));
+  };
+  const auto apart = paths();
+  EXPECT_NE(apart.first, apart.second);
+  p.beside = false;
+  const auto exact = paths();
+  EXPECT_EQ(exact.first, exact.second);
 }
 
 }  // namespace

@@ -9,14 +9,15 @@ int main(int argc, char** argv) {
   matchrdma::add_replay_command(app);
   matchrdma::add_slots_command(app);
   matchrdma::add_sim_command(app);
+  matchrdma::add_plan_command(app);
   matchrdma::add_config_command(app);
 #ifdef MATCHRDMA_HAS_SPAN
   matchrdma::add_span_command(app);
 #endif
   matchrdma::add_ctl_command(app);
   app.footer(
-      "Exit codes: 0 done; 1 a file cannot be read or written, or a swarm broke an "
-      "invariant; 2 what was typed is wrong; 3 a replay "
+      "Exit codes: 0 done; 1 a file cannot be read or written, a swarm broke an "
+      "invariant, or a plan failed its check; 2 what was typed is wrong; 3 a replay "
       "found BROKEN promises of the proxies.");
   try {
     app.parse(argc, argv);

@@ -56,6 +56,13 @@ std::string duration_text(int64_t ns) {
   return std::to_string(ns) + " ns";
 }
 
+std::string volume_text(double bytes) {
+  constexpr std::array<const char*, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < kUnits.size(); ++unit) bytes /= 1024;
+  return decimal(bytes, unit == 0 ? 0 : 1) + ' ' + kUnits[unit];
+}
+
 void Table::add(std::vector<std::string> cells) {
   MRDMA_CHECK(cells.size() == columns_.size());
   for (std::string& c : cells) c = without_controls(std::move(c));

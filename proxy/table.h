@@ -13,6 +13,8 @@ std::string thousands(uint64_t n);
 std::string decimal(double v, int digits);
 /// "12.5 us", "3.20 ms", "1.04 s"
 std::string duration_text(int64_t ns);
+/// "512 B", "1.5 GiB": powers of 1024.
+std::string volume_text(double bytes);
 
 /// Duty: lays out rows of text. Does not know what they mean.
 class Table {

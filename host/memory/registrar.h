@@ -5,15 +5,9 @@
 #include <cstdint>
 
 #include "dataplane/base/result.h"
+#include "host/fabric/nic.h"
 
 namespace matchrdma::host {
-
-/// What a device knows registered memory by.
-struct Region {
-  uint32_t lkey = 0;
-  uint32_t rkey = 0;
-  void* handle = nullptr;  ///< the registrar's own, for remove()
-};
 
 /// Memory that is known by a file descriptor instead of pages of this process: GPU memory (H19).
 struct Dmabuf {

@@ -61,7 +61,7 @@ class TestRegistrar final : public Registrar {
     }
     const uint32_t key = next_++;
     live_[key] = {begin, length};
-    return Region{key, key | 0x80000000u, this};
+    return Region{.handle = key, .lkey = key, .rkey = key | 0x80000000u, .remote = begin};
   }
 
   mutable std::mutex mutex_;

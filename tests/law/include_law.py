@@ -39,7 +39,13 @@ MAY_INCLUDE = {
     "pcap/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/"],
     "sim/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/",
                         "host/flowcell"],
+    "host/planner/": ["dataplane/base/"],
+    "host/fabric/": ["dataplane/base/"],
+    "host/memory/": ["host/fabric/", "dataplane/base/"],
     "host/code/": ["dataplane/base/"],
+    "host/model_fabric/": ["host/fabric/", "dataplane/base/"],
+    "host/sdr/": ["host/code/", "host/fabric/", "dataplane/base/"],
+    "host/xfer/": ["host/sdr/", "host/model_fabric/", "host/code/", "host/fabric/", "dataplane/base/"],
     "host/": ["dataplane/base/", "dataplane/wire/"],
     "proxy/": ANYTHING,
     "bench/": ANYTHING,
@@ -49,7 +55,8 @@ MAY_INCLUDE = {
 TESTS_MAY_ALSO = ["model/", "pcap/", "tests/"]
 
 # No clock, socket, thread, file or chance in these. Time and randomness are arguments.
-PURE = PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/", "host/code/"]
+PURE = PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/",
+                   "host/planner/", "host/fabric/", "host/code/", "host/model_fabric/", "host/sdr/", "host/xfer/"]
 PURE_HEADERS = set("""
     algorithm array bit bitset cassert cctype charconv cinttypes climits cmath compare concepts cstdarg cstddef cstdint
     cstdio cstdlib cstring deque exception functional initializer_list iosfwd iterator limits list map memory memory_resource new
