@@ -124,6 +124,8 @@ def check_include(path, room, match, exists):
         return f'<{angled}> is a file of this tree: include it with ""'
     if angled.startswith("rte_") and room != "dataplane/io/":
         return f"<{angled}>: DPDK belongs in dataplane/io alone"
+    if angled.startswith("infiniband/") and not path.startswith("host/verbs/"):
+        return f"<{angled}>: rdma-core belongs in host/verbs alone"
     library = LIBRARIES.get(room)
     if room in PURE and angled not in PURE_HEADERS and not (library and library.match(angled)) and not (
             is_test(path) and angled in PURE_TESTS_ALSO):
