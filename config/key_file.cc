@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "config/hex.h"
-#include "config/private_file.h"
+#include "controlplane/tls/private_file.h"
+#include "dataplane/base/hex.h"
 
 namespace matchrdma {
 namespace {

@@ -8,9 +8,9 @@
 #include "config/checks.h"
 #include "config/key_file.h"
 #include "config/notes.h"
-#include "config/psk_file.h"
 #include "config/schema.h"
 #include "config/yaml_tree.h"
+#include "controlplane/tls/psk_file.h"
 
 namespace matchrdma {
 namespace {

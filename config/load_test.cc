@@ -10,9 +10,9 @@
 
 #include "config/key_file.h"
 #include "config/print.h"
-#include "config/psk_file.h"
 #include "config/reload.h"
 #include "config/test_config.h"
+#include "controlplane/tls/psk_file.h"
 #include "dataplane/base/prng.h"
 #include "dataplane/base/test_folder.h"
 
@@ -62,7 +62,7 @@ TEST_F(Load, KeyFileOfSomebodyElse) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   const std::string path = write("key", kHex);
   ASSERT_EQ(::chown(path.c_str(), 4242, 0), 0);
-  EXPECT_EQ(read_key_file(path).error(), "belongs to user 4242; chown it to root or to the daemon's user");
+  EXPECT_EQ(read_key_file(path).error(), "belongs to user 4242; chown it to root or to the user who runs this");
 }
 
 TEST_F(Load, PskFilesArePrivateAndComplete) {

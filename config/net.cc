@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "config/hex.h"
+#include "dataplane/base/hex.h"
 #include "dataplane/base/ip_text.h"
 
 namespace matchrdma {

@@ -11,13 +11,12 @@
 #include <cstring>
 
 #include "controlplane/service/admin_version.h"
-#include "controlplane/service/file_descriptor.h"
+#include "controlplane/tls/file_descriptor.h"
 
 namespace matchrdma {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using service::FileDescriptor;
 
 std::string group_of(const std::string& path) {
   struct stat s {};

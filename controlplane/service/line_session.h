@@ -5,7 +5,7 @@
 #include <string>
 
 #include "controlplane/service/commands.h"
-#include "controlplane/service/stream.h"
+#include "controlplane/tls/stream.h"
 
 namespace matchrdma::service {
 

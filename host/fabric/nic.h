@@ -21,26 +21,30 @@ struct QpHandle {
   bool operator==(const QpHandle&) const = default;
 };
 
-/// What the other end must know to connect, exchanged out of band (host/control). 28 bytes on the wire.
+/// What the other end must know to connect, exchanged out of band (host/control).
 struct QpAddress {
   uint32_t qpn = 0;  ///< 24 bits
   uint32_t psn =
-      0;  ///< first PSN that this end sends; random, so that a rebuilt path is told from its old one (C3)
+      0;  ///< 24 bits, random: the first that this end sends. Tells a rebuilt path from its old one (C3)
   std::array<uint8_t, 16> gid{};
   bool operator==(const QpAddress&) const = default;
 };
+
+/// Of UD where nobody chooses another. Below 2^31: those above are for privileged users (IBA 3.5.3).
+inline constexpr uint32_t kQkey = 0x11223344;
 
 struct QpOptions {
   Transport transport = Transport::kUc;
   uint32_t send_queue = 256;     ///< work requests
   uint32_t receive_queue = 256;  ///< work requests
+  uint32_t qkey = kQkey;         ///< UD: what a datagram must carry to be taken
 };
 
 struct ConnectOptions {
-  uint32_t path_mtu = 1024;           ///< bytes
-  uint32_t timeout_exponent = 17;     ///< RC: local ACK timeout 4.096 us x 2^n (IBA 9.7.6.1.3); at least 4 RTT
-  uint32_t retries = 7;               ///< RC
-  uint32_t remote_qkey = 0x11223344;  ///< UD
+  uint32_t path_mtu = 1024;        ///< bytes
+  uint32_t timeout_exponent = 17;  ///< RC: local ACK timeout 4.096 us x 2^n (IBA 9.7.6.1.3); at least 4 RTT
+  uint32_t retries = 7;            ///< RC
+  uint32_t remote_qkey = kQkey;    ///< UD: that of the peer's queue pair
 };
 
 /// Memory the NIC may read and write. `remote` is what the peer writes to: the address of the first byte as
@@ -53,12 +57,14 @@ struct Region {
 };
 enum class Access : uint8_t { kLocal, kRemoteWrite };
 
-/// One work request of a send queue, of any size; the NIC cuts it into packets of the path MTU.
+/// One work request of a send queue, of up to NicLimits::max_message; the NIC cuts it into packets of the path
+/// MTU. UD: one packet.
 struct SendRequest {
   enum class Op : uint8_t { kWrite, kWriteImm, kSend };
   Op op = Op::kWriteImm;
-  bool signalled =
-      false;  ///< completes with a Completion; unsignalled ones are done when a later signalled one is
+  /// Completes with a Completion. Those that are not signalled are done when a later signalled one is, and take
+  /// room in the send queue until then; what fails or is flushed completes in any case.
+  bool signalled = false;
   uint64_t id = 0;
   Bytes data{};  ///< not copied: must stay until the request is done
   uint32_t lkey = 0;
@@ -77,6 +83,8 @@ inline constexpr size_t kUdPrefix = 40;  ///< the GRH in front of every received
 
 struct Completion {
   enum class Kind : uint8_t { kSend, kReceive, kReceiveImm };
+  /// kLocalError: all that has no name of its own here. After anything but kOk the queue pair is in the error
+  /// state.
   enum class Status : uint8_t { kOk, kFlushed, kRetryExceeded, kRemoteAccess, kRnrExceeded, kLocalError };
   Kind kind = Kind::kSend;
   Status status = Status::kOk;
@@ -92,6 +100,9 @@ struct NicLimits {
   uint64_t max_region = 0;  ///< bytes
   bool uc = false;          ///< has the UC service
   std::string name;
+  uint32_t max_path_mtu = 4096;              ///< bytes, of the port as it is now
+  uint64_t max_message = uint64_t{1} << 31;  ///< bytes of one request
+  bool type2_windows = false;  ///< memory windows that are invalidated by the owner of their queue pair
 };
 
 /// Duty: carries out work requests. One completion queue for all its queue pairs. Used by one thread at a time.
@@ -101,6 +112,8 @@ class Nic {
   virtual ~Nic() = default;
   virtual const NicLimits& limits() const = 0;
 
+  /// Receive requests may be posted at once. An error where the completion queue has no room for all that this
+  /// queue pair may have posted: it never overflows.
   virtual Result<QpHandle> create_qp(const QpOptions& options) = 0;
   virtual QpAddress address(QpHandle qp) const = 0;
   /// To the peer's queue pair, ready to send and to receive. UD: every datagram goes to that peer.
@@ -108,6 +121,7 @@ class Nic {
   /// Moves it to the error state: what is posted is flushed, what comes for it is dropped (the receiver's half
   /// of a fence, HOST.md rule 2).
   virtual void fail_qp(QpHandle qp) = 0;
+  /// Its completions that were not polled yet are gone with it.
   virtual void destroy_qp(QpHandle qp) = 0;
 
   virtual Result<Region> add_region(MutableBytes memory, Access access) = 0;

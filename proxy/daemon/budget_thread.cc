@@ -30,7 +30,7 @@ BudgetLane* BudgetThread::lane(size_t span, uint32_t worker) {
 
 Result<void> BudgetThread::start() {
   if (spans_.empty()) return {};
-  event_ = service::FileDescriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  event_ = FileDescriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (event_.get() < 0) return Error{std::string("no descriptor: ") + std::strerror(errno)};
   thread_ = std::thread([this] { run(); });
   return {};

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "controlplane/estimator/budget_maker.h"
-#include "controlplane/service/file_descriptor.h"
 #include "controlplane/service/slot_history.h"
+#include "controlplane/tls/file_descriptor.h"
 #include "dataplane/base/result.h"
 #include "proxy/daemon/budget_lane.h"
 
@@ -68,7 +68,7 @@ class BudgetThread {
   std::vector<std::unique_ptr<Span>> spans_;
   std::function<Instant()> now_;
   std::function<void(uint32_t)> wake_;
-  service::FileDescriptor event_;
+  FileDescriptor event_;
   std::atomic<bool> stop_{false};
   std::atomic<Sleep> sleep_{Sleep::kAwake};
   mutable std::mutex history_mutex_;  ///< between this thread and who looks

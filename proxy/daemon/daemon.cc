@@ -80,8 +80,8 @@ Result<void> Daemon::make() {
   for (const int s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, s);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  signals_ = service::FileDescriptor(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
-  wake_ = service::FileDescriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  signals_ = FileDescriptor(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
+  wake_ = FileDescriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (signals_.get() < 0 || wake_.get() < 0)
     return Error{std::string("no descriptor: ") + std::strerror(errno)};
   mailbox_.set_wake([fd = wake_.get()] {

@@ -126,7 +126,7 @@ class Daemon final : public service::DaemonControl {
   Notify notify_;
 
   Mailbox mailbox_;  ///< from workers
-  service::FileDescriptor wake_, signals_;
+  FileDescriptor wake_, signals_;
   service::ViewBoard board_;
   service::Commands commands_{*this, board_};
   std::unique_ptr<service::LineServer> admin_, registration_;

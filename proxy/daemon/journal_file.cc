@@ -17,8 +17,6 @@
 namespace matchrdma {
 namespace {
 
-using service::FileDescriptor;
-
 constexpr mode_t kPrivate = 0600;
 constexpr size_t kPage = 4096;
 

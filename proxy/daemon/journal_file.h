@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "controlplane/service/file_descriptor.h"
+#include "controlplane/tls/file_descriptor.h"
 #include "dataplane/base/result.h"
 #include "dataplane/flow/journal.h"
 #include "proxy/daemon/journal_format.h"
@@ -63,7 +63,7 @@ class JournalFile {
   Result<void> create();
 
   std::string path_;
-  service::FileDescriptor lock_, file_;
+  FileDescriptor lock_, file_;
   JournalGeometry geometry_;
   JournalFindings findings_;
   uint8_t* map_ = nullptr;

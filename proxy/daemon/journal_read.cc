@@ -15,8 +15,6 @@
 namespace matchrdma {
 namespace {
 
-using service::FileDescriptor;
-
 constexpr size_t kSlotsAtOnce = 8192;  // 1 MiB
 
 struct KeyHash {

@@ -57,7 +57,7 @@ Result<Notify> Notify::from_environment() {
   const auto address = address_of(name);
   if (!address) return Error{"NOTIFY_SOCKET=" + name + ": neither a path nor @name of at most 107 characters"};
   n.address_ = *address;
-  n.socket_ = service::FileDescriptor(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  n.socket_ = FileDescriptor(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!n.socket_.valid()) return Error{"NOTIFY_SOCKET=" + name + ": " + std::strerror(errno)};
   // Another process is to be watched, not this one (sd_watchdog_enabled(3)).
   if (interval.empty() || (!pid.empty() && number(pid) != ::getpid())) return n;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "controlplane/service/file_descriptor.h"
+#include "controlplane/tls/file_descriptor.h"
 #include "dataplane/base/result.h"
 #include "dataplane/base/time.h"
 
@@ -38,7 +38,7 @@ class Notify {
   bool send(const std::string& message);
   void send_state(const std::string& message);
 
-  service::FileDescriptor socket_;
+  FileDescriptor socket_;
   std::string address_;  ///< sockaddr_un as bytes: an abstract name may hold any
   std::string owed_;     ///< newest state that could not be told
   std::optional<Duration> watchdog_;

@@ -32,7 +32,7 @@ class Manager {
   }
 
  private:
-  service::FileDescriptor fd_;
+  FileDescriptor fd_;
 };
 
 struct NotifyTest : testing::Test {

@@ -123,7 +123,7 @@ class Run {
     sigemptyset(&set);
     for (const int s : {SIGTERM, SIGINT, SIGUSR1}) sigaddset(&set, s);
     sigprocmask(SIG_BLOCK, &set, nullptr);
-    signals_ = service::FileDescriptor(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
+    signals_ = FileDescriptor(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
     work_.path_mtu = o.mtu;
     work_.max_length = static_cast<uint32_t>(or_die(parse_bytes("--max-length", o.max_length)));
     const auto wants = [&](const char* kind) { return ("," + o.work + ",").find(kind) != std::string::npos; };
@@ -301,7 +301,7 @@ class Run {
   model::WorkloadConfig work_;
   std::vector<model::QpPair> pairs_;
   std::vector<Side> sides_;
-  service::FileDescriptor signals_;
+  FileDescriptor signals_;
   bool next_ = false, ending_ = false;
 };
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-#include "controlplane/service/file_descriptor.h"
+#include "controlplane/tls/file_descriptor.h"
 #include "dataplane/base/bytes.h"
 #include "dataplane/base/result.h"
 
@@ -23,7 +23,7 @@ namespace matchrdma::daemon_tests {
 class RawLink {
  public:
   static Result<std::unique_ptr<RawLink>> open(const std::string& interface) {
-    service::FileDescriptor fd(::socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, htons(ETH_P_ALL)));
+    FileDescriptor fd(::socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, htons(ETH_P_ALL)));
     sockaddr_ll address{};
     address.sll_family = AF_PACKET;
     address.sll_protocol = htons(ETH_P_ALL);
@@ -53,8 +53,8 @@ class RawLink {
   pollfd readable() const { return {fd_.get(), POLLIN, 0}; }
 
  private:
-  explicit RawLink(service::FileDescriptor fd) : fd_(std::move(fd)) {}
-  service::FileDescriptor fd_;
+  explicit RawLink(FileDescriptor fd) : fd_(std::move(fd)) {}
+  FileDescriptor fd_;
   std::array<uint8_t, 16384> buffer_{};
 };
 

@@ -26,15 +26,18 @@ MAY_INCLUDE = {
     "dataplane/shard/": ["dataplane/source/", "dataplane/destination/", "dataplane/flow/", "dataplane/wire/",
                          "dataplane/base/"],
     "dataplane/io/": ["dataplane/shard/", "dataplane/base/", "config/"],
+    # Shared by the proxies and host/control; docs/decisions/0022-tls-room.md.
+    "controlplane/tls/": ["dataplane/base/"],
     "controlplane/estimator/": ["dataplane/flow/", "dataplane/base/"],
     "controlplane/channel/": ["dataplane/flow/", "dataplane/wire/", "dataplane/base/"],
     # Types of views and requests; docs/decisions/0012-service-room.md.
     "controlplane/service/": ["dataplane/shard/mailbox", "dataplane/shard/snapshot", "dataplane/shard/events",
                               "dataplane/shard/shard.h", "dataplane/flow/", "dataplane/wire/",
-                              "controlplane/estimator/", "controlplane/channel/", "config/", "dataplane/base/"],
+                              "controlplane/estimator/", "controlplane/channel/", "controlplane/tls/", "config/",
+                              "dataplane/base/"],
     # docs/decisions/0019-endpoint.md
     "controlplane/endpoint/": PROTOCOL + ["controlplane/estimator/", "controlplane/channel/"],
-    "config/": ["dataplane/flow/", "dataplane/base/"],
+    "config/": ["controlplane/tls/", "dataplane/flow/", "dataplane/base/"],
     "model/": ["dataplane/wire/", "dataplane/base/"],
     "pcap/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/"],
     "sim/": PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/",
@@ -46,7 +49,8 @@ MAY_INCLUDE = {
     "host/model_fabric/": ["host/fabric/", "dataplane/base/"],
     "host/sdr/": ["host/code/", "host/fabric/", "dataplane/base/"],
     "host/xfer/": ["host/sdr/", "host/model_fabric/", "host/code/", "host/fabric/", "dataplane/base/"],
-    "host/": ["dataplane/base/", "dataplane/wire/"],
+    "host/control/": ["controlplane/tls/", "host/fabric/", "dataplane/base/"],
+    "host/verbs/": ["host/fabric/", "host/memory/", "dataplane/base/"],
     "proxy/": ANYTHING,
     "bench/": ANYTHING,
     "tests/": ANYTHING,
@@ -130,6 +134,8 @@ def check_include(path, room, match, exists):
         return f'<{angled}> is a file of this tree: include it with ""'
     if angled.startswith("rte_") and room != "dataplane/io/":
         return f"<{angled}>: DPDK belongs in dataplane/io alone"
+    if angled.startswith("infiniband/") and not path.startswith("host/verbs/"):
+        return f"<{angled}>: rdma-core belongs in host/verbs alone"
     library = LIBRARIES.get(room)
     if room in PURE and angled not in PURE_HEADERS and not (library and library.match(angled)) and not (
             is_test(path) and angled in PURE_TESTS_ALSO):

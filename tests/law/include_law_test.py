@@ -84,6 +84,8 @@ class IncludeLaw(unittest.TestCase):
         self.caught("controlplane/channel/x.cc", "#include <openssl/rand.h>\n", "not on the list")
         self.caught("proxy/x.cc", "#include <rte_ethdev.h>\n", "DPDK")
         self.allowed("dataplane/io/x.cc", "#include <rte_ethdev.h>\n")
+        self.caught("host/sdr/x.cc", "#include <infiniband/verbs.h>\n", "rdma-core")
+        self.allowed("host/verbs/x.cc", "#include <infiniband/verbs.h>\n")
 
     def test_forbidden_tokens(self):
         for code in ["auto t = std::chrono::steady_clock::now();", "uint64_t t = __rdtsc();", "rte_mbuf* m;",

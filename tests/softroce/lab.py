@@ -8,9 +8,10 @@ import time
 from guests import GuestDied, Pair
 from measure import drive
 from network import Network
-from processes import LabError, Processes
+from processes import LabError, Processes, call
 
-TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HERE = os.path.dirname(os.path.abspath(__file__))
+TREE = os.path.dirname(os.path.dirname(HERE))
 IMAGE = os.path.join(TREE, "build", "softroce", "image")
 LARGEST_MTU = 4200
 
@@ -30,7 +31,7 @@ class Lab:
         os.makedirs(self.folder, exist_ok=True)
         self.network.__enter__()
         self.processes = Processes(self.folder)
-        self.pair = Pair(IMAGE, self.network, self.processes)
+        self.pair = Pair(self._image(), self.network, self.processes)
         return self
 
     def __exit__(self, kind, *_):
@@ -47,6 +48,13 @@ class Lab:
             shutil.rmtree(self.folder, ignore_errors=True)
         else:
             print(f"logs and captures: {os.path.relpath(self.folder)}", file=sys.stderr)
+
+    def _image(self):
+        if not self.arguments.host:
+            return IMAGE
+        folder = os.path.join(self.folder, "image")
+        call(os.path.join(HERE, "overlay.sh"), IMAGE, folder, self.program("verbs_pair"))
+        return folder
 
     def program(self, name):
         path = os.path.join(self.arguments.programs, name)

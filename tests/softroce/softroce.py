@@ -14,6 +14,7 @@ import time
 import report
 from faults import faults
 from gain import gain
+from host import host
 from lab import IMAGE, TREE, Lab
 from matrix import matrix
 from network import why_not
@@ -21,7 +22,7 @@ from processes import LabError
 from runs import chosen
 from square_wave import wave
 
-SPECIAL = {"gain": gain, "faults": faults, "wave": wave}
+SPECIAL = {"gain": gain, "faults": faults, "wave": wave, "host": host}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -38,6 +39,7 @@ def parse():
     what.add_argument("--gain", action="store_true", help="what the proxies gain, against what is required; 20 minutes")
     what.add_argument("--wave", action="store_true", help="budgets that follow a receiver of 120 and 40 Mb/s; 10 minutes")
     what.add_argument("--faults", action="store_true", help="daemons killed, span cut, keys rotated, ...")
+    what.add_argument("--host", action="store_true", help="the host library's own programs in the guests; 2 minutes")
     parser.add_argument("--modes", help="of direct,transparent,proxied")
     parser.add_argument("--distances", type=numbers, metavar="KM,...")
     parser.add_argument("--mtus", type=numbers, metavar="1500,4200")

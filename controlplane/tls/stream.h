@@ -5,9 +5,9 @@
 #include <span>
 #include <string_view>
 
-#include "controlplane/service/file_descriptor.h"
+#include "controlplane/tls/file_descriptor.h"
 
-namespace matchrdma::service {
+namespace matchrdma {
 
 /// What became of one attempt. `bytes` counts only with kMoved.
 struct Moved {
@@ -31,6 +31,8 @@ class Stream {
   virtual bool buffered() const { return false; }
   /// poll() events it needs besides those the user of the stream wants.
   virtual short also_wants() const { return 0; }
+  /// Of a stream that closed before it was trusted: what the other side did, to stand behind "the other end".
+  virtual std::string_view why() const { return {}; }
   /// Both sides have shown who they are.
   virtual bool trusted() const { return true; }
 };
@@ -38,4 +40,4 @@ class Stream {
 /// A plain socket, non-blocking.
 std::unique_ptr<Stream> plain_stream(FileDescriptor fd);
 
-}  // namespace matchrdma::service
+}  // namespace matchrdma

@@ -1,11 +1,11 @@
-#include "controlplane/service/stream.h"
+#include "controlplane/tls/stream.h"
 
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <utility>
 
-namespace matchrdma::service {
+namespace matchrdma {
 namespace {
 
 Moved moved(ssize_t n) {
@@ -33,4 +33,4 @@ class PlainStream : public Stream {
 
 std::unique_ptr<Stream> plain_stream(FileDescriptor fd) { return std::make_unique<PlainStream>(std::move(fd)); }
 
-}  // namespace matchrdma::service
+}  // namespace matchrdma

@@ -1,10 +1,10 @@
-#include "config/psk_file.h"
+#include "controlplane/tls/psk_file.h"
 
 #include <sstream>
 #include <utility>
 
-#include "config/hex.h"
-#include "config/private_file.h"
+#include "controlplane/tls/private_file.h"
+#include "dataplane/base/hex.h"
 
 namespace matchrdma {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace matchrdma::service {
+namespace matchrdma {
 
 /// Owns one; closes it.
 class FileDescriptor {
@@ -25,4 +25,4 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-}  // namespace matchrdma::service
+}  // namespace matchrdma

@@ -1,0 +1,112 @@
+#pragma once
+// What two library ends say to each other over TCP. Credits and grants go over queue pairs, not here.
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "host/fabric/nic.h"
+
+namespace matchrdma::host {
+
+/// Of framing and layouts. Both ends must have the same.
+inline constexpr uint16_t kControlVersion = 1;
+
+/// How a receiver wants its receive slots named in the 32 bits of an immediate: slot | packet index |
+/// generation.
+struct ImmediateLayout {
+  uint8_t slot_bits = 8, packet_bits = 20, generation_bits = 4;
+  bool operator==(const ImmediateLayout&) const = default;
+};
+inline constexpr uint8_t kLeastGenerationBits = 4;  ///< HOST.md H3
+
+/// How a receiver fences a finished message: a region or window of its own, an indirect key, or library memory
+/// and a copy.
+enum class ReceiveTier : uint8_t { kOwnKey, kIndirectKey, kCopy };
+
+/// The first message of each end.
+struct ControlHello {
+  uint16_t version = kControlVersion;
+  std::string library;  ///< release, for people
+  uint64_t life = 0;    ///< random; another one after a restart, when nothing said before holds any more
+  bool uc = false;      ///< the NIC has the UC service
+  ReceiveTier tier = ReceiveTier::kCopy;
+  uint32_t path_mtu = 1024;  ///< the largest the port carries
+  ImmediateLayout layout;    ///< of immediates that come to this end
+  uint32_t page_size = 4096;
+  bool operator==(const ControlHello&) const = default;
+};
+
+/// One queue pair of the sender of this message, ready to be connected to. A rebuilt path has the next epoch.
+struct PathAddress {
+  uint32_t path = 0, epoch = 0;
+  Transport transport = Transport::kRc;
+  QpAddress address;
+  bool operator==(const PathAddress&) const = default;
+};
+struct PathAddresses {
+  std::vector<PathAddress> all;
+  bool operator==(const PathAddresses&) const = default;
+};
+
+/// Move your queue pair of this path and epoch to the error state, drain it, and say what came (HOST.md rule
+/// 2).
+struct Fence {
+  uint32_t path = 0, epoch = 0;
+  bool operator==(const Fence&) const = default;
+};
+struct Fenced {
+  uint32_t path = 0, epoch = 0;
+  uint64_t received = 0;        ///< SENDs and WRITEs with immediate that took effect; RC delivers them in order
+  std::vector<uint8_t> detail;  ///< more, in the words of the layer that owns the path: what came out of order
+  bool operator==(const Fenced&) const = default;
+};
+
+/// After a change of transport: everything before this message of the stream has been delivered.
+struct Resume {
+  uint32_t stream = 0;
+  uint64_t delivered = 0;
+  bool operator==(const Resume&) const = default;
+};
+
+/// Asks the other end to have its proxy (un)register a flow, where only that end can reach one.
+struct FlowEnd {
+  std::array<uint8_t, 16> gid{};
+  uint32_t qpn = 0, psn = 0;  ///< 24 bits each
+  bool operator==(const FlowEnd&) const = default;
+};
+struct RelayRegister {
+  uint32_t request = 0;
+  bool remove = false;
+  FlowEnd local, remote;  ///< as the sender of this message sees them
+  bool operator==(const RelayRegister&) const = default;
+};
+struct RelayRegistered {
+  uint32_t request = 0;
+  bool done = false;
+  std::string why;  ///< where it was refused
+  bool operator==(const RelayRegistered&) const = default;
+};
+
+/// Asks the other process, not its NIC (HOST.md H16).
+struct Ping {
+  uint64_t number = 0;
+  bool operator==(const Ping&) const = default;
+};
+struct Pong {
+  uint64_t number = 0;
+  bool operator==(const Pong&) const = default;
+};
+
+/// The last message. `fault`: the sender does not understand or does not accept what it got.
+struct Bye {
+  bool fault = false;
+  std::string reason;
+  bool operator==(const Bye&) const = default;
+};
+
+/// The number of a type on the wire is its place here, from 1: append only.
+using ControlMessage = std::variant<ControlHello, PathAddresses, Fence, Fenced, Resume, RelayRegister,
+                                    RelayRegistered, Ping, Pong, Bye>;
+
+}  // namespace matchrdma::host

@@ -1,0 +1,32 @@
+#pragma once
+#include "host/control/control_message.h"
+
+namespace matchrdma::host::test {
+
+inline ControlHello hello(uint64_t life) {
+  ControlHello h;
+  h.library = "0.1.0";
+  h.life = life;
+  h.uc = true;
+  return h;
+}
+
+/// One of each type, none of them with default values.
+inline std::vector<ControlMessage> one_of_each() {
+  QpAddress qp{0xabcdef, 0x123456, {}};
+  qp.gid.fill(7);
+  FlowEnd end{{}, 0x11, 0xffffff};
+  end.gid[15] = 9;
+  return {hello(77),
+          PathAddresses{{{1, 2, Transport::kUc, qp}, {3, 4, Transport::kUd, {}}}},
+          Fence{5, 6},
+          Fenced{5, 6, 1ull << 40, {1, 2, 3}},
+          Resume{7, 1ull << 50},
+          RelayRegister{8, true, end, {}},
+          RelayRegistered{8, false, "there is no such flow"},
+          Ping{1ull << 60},
+          Pong{1ull << 61},
+          Bye{true, "enough"}};
+}
+
+}  // namespace matchrdma::host::test
