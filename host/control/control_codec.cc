@@ -100,11 +100,11 @@ void layout(Io& io, ControlHello& m) {
   io.require(std::has_single_bit(m.path_mtu) && m.path_mtu >= 256 &&
              m.path_mtu <= 4096);  // IBA 9.6.1.1 of MTUs
   io.value(m.layout.slot_bits);
-  io.value(m.layout.packet_bits);
+  io.value(m.layout.index_bits);
   io.value(m.layout.generation_bits);
-  io.require(m.layout.slot_bits + m.layout.packet_bits + m.layout.generation_bits == 32 &&
-             m.layout.slot_bits > 0 && m.layout.packet_bits > 0 &&
-             m.layout.generation_bits >= kLeastGenerationBits);
+  io.require(m.layout.slot_bits + m.layout.index_bits + m.layout.generation_bits == 32 &&
+             m.layout.slot_bits > 0 && m.layout.index_bits > 0 &&
+             m.layout.generation_bits >= ImmediateLayout::kLeastGenerationBits);
   io.value(m.page_size);
   io.require(std::has_single_bit(m.page_size));
 }

@@ -5,20 +5,13 @@
 #include <variant>
 #include <vector>
 
+#include "host/fabric/immediate.h"
 #include "host/fabric/nic.h"
 
 namespace matchrdma::host {
 
 /// Of framing and layouts. Both ends must have the same.
 inline constexpr uint16_t kControlVersion = 1;
-
-/// How a receiver wants its receive slots named in the 32 bits of an immediate: slot | packet index |
-/// generation.
-struct ImmediateLayout {
-  uint8_t slot_bits = 8, packet_bits = 20, generation_bits = 4;
-  bool operator==(const ImmediateLayout&) const = default;
-};
-inline constexpr uint8_t kLeastGenerationBits = 4;  ///< HOST.md H3
 
 /// How a receiver fences a finished message: a region or window of its own, an indirect key, or library memory
 /// and a copy.

@@ -4,7 +4,7 @@
 
 #include "dataplane/base/time.h"
 #include "dataplane/base/types.h"
-#include "host/sdr/immediate.h"
+#include "host/fabric/immediate.h"
 
 namespace matchrdma::host {
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "dataplane/base/prng.h"
-#include "host/sdr/immediate.h"
+#include "host/fabric/immediate.h"
 #include "host/sdr/packet_set.h"
 #include "host/sdr/round_trip.h"
 #include "host/sdr/signal.h"
@@ -65,7 +65,7 @@ TEST(SdrImmediate, PacksEveryTag) {
 }
 
 TEST(SdrSlots, AGenerationDoesNotComeAgainBeforeItHasRested) {
-  const ImmediateLayout l{0, 28, 4};
+  const ImmediateLayout l{1, 27, 4};
   SlotTable table(l, 1);
   const Duration rest = Duration::seconds(1);
   Instant now;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dataplane/base/time.h"
-#include "host/sdr/immediate.h"
+#include "host/fabric/immediate.h"
 #include "host/sdr/packet_set.h"
 
 namespace matchrdma::host {

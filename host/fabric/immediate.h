@@ -22,7 +22,7 @@ struct ImmediateLayout {
 
   /// The layout with the most generation bits for this many slots of at most this many packets, or a sentence.
   static Result<ImmediateLayout> of(uint32_t slots, uint64_t packets) {
-    const auto bits = [](uint64_t n) { return static_cast<uint8_t>(n <= 1 ? 0 : std::bit_width(n - 1)); };
+    const auto bits = [](uint64_t n) { return static_cast<uint8_t>(n <= 2 ? 1 : std::bit_width(n - 1)); };
     const int left = 32 - bits(slots) - bits(packets);
     if (left < kLeastGenerationBits)
       return Error{
@@ -34,11 +34,11 @@ struct ImmediateLayout {
 
   uint32_t generations() const { return 1u << generation_bits; }
   uint32_t pack(const PacketTag& t) const {
-    return (slot_bits == 0 ? 0 : t.slot << (32 - slot_bits)) | (t.index << generation_bits) |
+    return (t.slot << (32 - slot_bits)) | (t.index << generation_bits) |
            (t.generation & (generations() - 1));
   }
   PacketTag unpack(uint32_t immediate) const {
-    return {slot_bits == 0 ? 0 : immediate >> (32 - slot_bits),
+    return {immediate >> (32 - slot_bits),
             (immediate >> generation_bits) & ((1u << index_bits) - 1), immediate & (generations() - 1)};
   }
   bool operator==(const ImmediateLayout&) const = default;
