@@ -2,14 +2,15 @@
 import re
 
 from daemons import Daemons
-from measure import measure
+from measure import drive, measure
 from processes import LabError
 from runs import Run
 from span import Direct
 
 PROGRAM = "verbs_pair"
-PAIR = Run("verbs_pair", f"{PROGRAM} --key /etc/matchrdma-key --device rxe0 --mtu {{pmtu}}", 1, 0, unit="s")
 PASSED = "all steps passed"
+COMMAND = f"{PROGRAM} --key /etc/matchrdma-key --device"
+PAIR = Run(PROGRAM, f"{COMMAND} rxe0 --mtu {{pmtu}}", 1, 0, unit="s")
 KM = {"direct": 0, "transparent": 1000, "proxied": 1000}
 
 
@@ -30,8 +31,23 @@ def play(lab, mode, mtu):
     return [f"{PAIR.name}, MTU {mtu}, {mode}: {e}" for e in errors]
 
 
+def refusals(lab):
+    """Complaints about what must be refused with a sentence. The guests' data net is gone afterwards."""
+    lab.set_mtu(1500)
+    lab.join(Direct)
+    large = f"{COMMAND} rxe0 --mtu 4096"
+    said = {"path MTU 4096 does not fit port 1 of rxe0, which carries 1024":
+            "".join(drive(lab.pair, large, f"{large} 10.8.0.2", 60)[1:3]),
+            "there is no RDMA device rxe9; there is: rxe0": lab.pair.a.run(f"{COMMAND} rxe9", 30)[1],
+            "port 1 of rxe0 is down: look at the cable": lab.pair.a.run(f"ip link set eth0 down; {COMMAND} rxe0", 30)[1]}
+    wrong = [f"{sentence!r} was expected, but: {text.strip()}" for sentence, text in said.items()
+             if f"FAILED: {sentence}" not in text]
+    lab.say(f"{PROGRAM}, refusals: {'; '.join(wrong) or 'ok'}")
+    return wrong
+
+
 def host(lab, arguments):
-    """Complaints of every mode at every MTU."""
+    """Complaints of every mode at every MTU, and of what must be refused."""
     complaints, played = [], []
     for mtu in arguments.mtus:
         lab.set_mtu(mtu)
@@ -43,4 +59,5 @@ def host(lab, arguments):
                 lab.leave()
             complaints += found
             played.append({"mode": mode, "mtu": mtu, "complaints": found})
+    complaints += refusals(lab)
     return complaints, {"host": played}
