@@ -16,6 +16,10 @@ struct Use {
 }  // namespace
 
 void check_paths(const Config& c, const std::string& own, const OneName& one_name, Notes& notes) {
+  constexpr size_t kLongestSocket = 107;  // sun_path with its final zero, unix(7)
+  if (c.admin.socket.size() > kLongestSocket && notes.good("admin.socket"))
+    notes.error("admin.socket", "has " + std::to_string(c.admin.socket.size()) +
+                                    " characters; the path of a Unix socket has 107 at most");
   std::vector<Use> uses;
   const auto add = [&](const std::string& key, const std::string& path, const std::string& what, bool alone) {
     if (!path.empty() && notes.good(key)) uses.push_back({key, one_name(path), what, alone});

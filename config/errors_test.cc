@@ -20,6 +20,16 @@ TEST(Errors, SmallIsGood) { EXPECT_EQ(said(small()), ""); }
 
 TEST(Errors, Keys) {
   expect_all({
+      {changed("port: net_null1", "port: net_af_packet1"),
+       "c.yaml:9:13: spans[0].wan.port: net_af_packet1: needs an interface of the kernel; write "
+       "net_af_packet1,iface=NAME\n"},
+      {changed("port: net_null1", "port: net_af_packet1,iface=abcdefghijklmnop"),
+       "c.yaml:9:13: spans[0].wan.port: net_af_packet1,iface=abcdefghijklmnop: the interface abcdefghijklmnop "
+       "has "
+       "more than 15 characters, which no interface of Linux has\n"},
+      {small() + "admin:\n  socket: /" + std::string(107, 's') + "\n",
+       "c.yaml:17:11: admin.socket: /" + std::string(79, 's') +
+           "...: has 108 characters; the path of a Unix socket has 107 at most\n"},
       {changed("    lan:", "    lan:\n      mut: 1500"),
        "c.yaml:6:7: spans[0].lan.mut: no such key; did you mean `mtu`?\n"},
       {small() + "colour: red\n",

@@ -29,6 +29,18 @@ bool is_vdev(std::string_view s) {
                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
+/// What stands on an interface of the kernel must name one, as the kernel could call it (IFNAMSIZ).
+Result<void> check_interface(const std::string& device, const std::string& arguments) {
+  constexpr size_t kLongestName = 15;
+  const std::string interface = port_interface(device + arguments);
+  if (interface.size() > kLongestName)
+    return Error{"the interface " + interface +
+                 " has more than 15 characters, which no interface of Linux has"};
+  if (interface.empty() && (device.starts_with("net_af_packet") || device.starts_with("net_af_xdp")))
+    return Error{"needs an interface of the kernel; write " + device + ",iface=NAME"};
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> parse_port(const std::string& text) {
@@ -39,7 +51,11 @@ Result<std::string> parse_port(const std::string& text) {
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   if (plain && text.size() < 1024) {
     if (is_short_pci(device)) return "0000:" + device + arguments;
-    if (is_pci(device) || is_vdev(device)) return device + arguments;
+    if (is_pci(device)) return device + arguments;
+    if (is_vdev(device)) {
+      if (auto r = check_interface(device, arguments); !r) return Error{r.error()};
+      return device + arguments;
+    }
   }
   return Error{
       "not a port; write a PCI address like 0000:3b:00.0, or a vdev like net_af_packet0,iface=eth1 (its name "

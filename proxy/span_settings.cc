@@ -13,6 +13,8 @@ namespace {
 constexpr std::array<std::pair<const char*, LossFilter>, 3> kFilters{
     {{"all", LossFilter::kAll}, {"roce", LossFilter::kRoce}, {"roce-data", LossFilter::kRoceData}}};
 
+constexpr Duration kLongest = Duration::seconds(60);  // a hundred times to the moon
+
 /// Puts a parsed value in its place.
 template <class T, class To>
 Result<void> assign(Result<T> parsed, To& to) {
@@ -24,7 +26,7 @@ Result<void> assign(Result<T> parsed, To& to) {
 }  // namespace
 
 Result<void> change_setting(SpanSettings& s, const std::string& name, const std::string& value) {
-  if (name == "delay") return assign(parse_duration(name, value), s.delay);
+  if (name == "delay") return assign(parse_duration_between(name, value, {}, kLongest), s.delay);
   if (name == "distance") {
     const auto km = parse_distance(name, value);
     if (!km) return Error{km.error()};
@@ -46,7 +48,8 @@ Result<void> change_setting(SpanSettings& s, const std::string& name, const std:
     return {};
   }
   if (name == "reorder") return assign(parse_probability(name, value), s.reorder);
-  if (name == "reorder-extra") return assign(parse_duration(name, value), s.reorder_extra);
+  if (name == "reorder-extra")
+    return assign(parse_duration_between(name, value, {}, kLongest), s.reorder_extra);
   if (name == "duplicate") return assign(parse_probability(name, value), s.duplicate);
   if (name == "loss-filter") {
     for (const auto& [text, filter] : kFilters)

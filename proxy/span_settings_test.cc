@@ -28,6 +28,9 @@ TEST(SpanSettings, Values) {
 TEST(SpanSettings, WhatIsWrongChangesNothing) {
   SpanSettings s = with("delay", "5ms");
   EXPECT_FALSE(change_setting(s, "delay", "soon").ok());
+  for (const char* name : {"delay", "reorder-extra"}) {  // of what, it asks
+    EXPECT_NE(change_setting(s, name, "5").error().find("5ms"), std::string::npos);
+  }
   EXPECT_EQ(s.delay, Duration::millis(5));
   EXPECT_NE(change_setting(s, "colour", "red").error().find("colour: no such setting; there are delay"),
             std::string::npos);

@@ -47,6 +47,7 @@ struct Port::Impl {
 
  private:
   Result<void> take_claim();
+  int add_device(const char* bus);
   Result<void> probe();
   Result<void> configure(const rte_eth_dev_info& info);
   Result<void> set_mtu(const rte_eth_dev_info& info);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "dataplane/io/eal_log.h"
+#include "dataplane/io/fanout_number.h"
 #include "dataplane/io/packet_sockets.h"
 #include "dataplane/io/port_impl.h"
 
@@ -59,8 +60,9 @@ Result<PortPlan> plan_port(PortOptions options) {
 }
 
 Error Port::Impl::failed(const std::string& what, int error) const {
-  return Error{"port " + device.name + ": " + what + ": " + rte_strerror(error < 0 ? -error : error) +
-               ". DPDK says: " + log_since(log_mark_)};
+  // Drivers say -1 for anything, which is no number of an error.
+  const std::string why = error == -1 ? "" : std::string(": ") + rte_strerror(error < 0 ? -error : error);
+  return Error{"port " + device.name + ": " + what + why + ". DPDK says: " + log_since(log_mark_)};
 }
 
 // A vdev that lives inside this process is nobody else's.
@@ -73,18 +75,30 @@ Result<void> Port::Impl::take_claim() {
   return {};
 }
 
+int Port::Impl::add_device(const char* bus) {
+  constexpr uint32_t kAttempts = 16;
+  for (uint32_t attempt = 0;; ++attempt) {
+    const FanoutNumber number(attempt);
+    const size_t mark = log_mark();
+    const int r = rte_eal_hotplug_add(bus, device.name.c_str(), device.arguments.c_str());
+    const bool taken = r != 0 && log_since(mark).find("PACKET_FANOUT") != std::string::npos;
+    if (!taken || attempt + 1 == kAttempts) return r;
+  }
+}
+
 Result<void> Port::Impl::probe() {
   log_mark_ = log_mark();
   const char* bus = device.kind == DeviceName::Kind::kPci ? "pci" : "vdev";
   if (rte_eth_dev_get_port_by_name(device.name.c_str(), &id) != 0) {
-    if (const int r = rte_eal_hotplug_add(bus, device.name.c_str(), device.arguments.c_str()); r != 0) {
+    if (const int r = add_device(bus); r != 0) {
       std::string hint;
       if (device.kind == DeviceName::Kind::kPci)
         hint = " (is it bound to vfio-pci, or mlx5_core for Mellanox, and in the list of PCI devices?)";
-      if (device.kernel_backed()) hint = " (it needs the capabilities NET_RAW and NET_ADMIN)";
-      // The driver numbers its group by process and interface; two of a machine may come to the same number.
-      if (log_since(log_mark_).find("PACKET_FANOUT") != std::string::npos)
-        hint = " (by chance another process has the same fanout group of the kernel: start this one again)";
+      // What a driver logs when it may not open its socket; the number that it returns tells nothing.
+      const std::string log = log_since(log_mark_);
+      const bool forbidden = log.find("Could not open AF_PACKET") != std::string::npos ||
+                             log.find(std::strerror(EPERM)) != std::string::npos;
+      if (device.kernel_backed() && forbidden) hint = " (it needs the capabilities NET_RAW and NET_ADMIN)";
       return failed("the device was refused" + hint, r);
     }
     if (rte_eth_dev_get_port_by_name(device.name.c_str(), &id) != 0)

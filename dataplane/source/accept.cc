@@ -107,8 +107,15 @@ void close_gap_if_filled(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
     const ParseResult parsed = parse_frame(node.mapped()->bytes());
     if (!take_to_gate(f, parsed.frame, node.mapped(), gate, ctx)) break;
   }
-  f.gap_nak_due = f.gap_nak_sent = false;
-  f.gap_since = f.gap.empty() ? Instant::never() : ctx.now;
+  f.gap_nak_due = false;
+  if (f.gap.empty()) {
+    f.gap_nak_sent = false;
+    f.gap_since = Instant::never();
+  } else if (f.gap_nak_sent) {
+    f.gap_answered = true;  // it sends the rest again, too
+  } else {
+    f.gap_since = ctx.now;
+  }
 }
 
 Accepted keep_behind_gap(SourceFlow& f, Seq psn, PacketRef& packet, const RoleCtx& ctx) {
@@ -121,7 +128,10 @@ Accepted keep_behind_gap(SourceFlow& f, Seq psn, PacketRef& packet, const RoleCt
   } else {
     f.gap.try_emplace(psn, std::move(packet));
   }
-  if (f.gap_since.is_never()) f.gap_since = ctx.now;
+  // One NAK for each gap: until the sender has gone back, every packet beyond epsn shows the same one.
+  const bool another = f.gap_nak_sent && f.gap_answered;
+  if (another) f.gap_nak_sent = false;
+  if (another || f.gap_since.is_never()) f.gap_since = ctx.now;
   return Accepted::kTaken;
 }
 

@@ -60,6 +60,7 @@ void give_gap_nak(SourceFlow& f, Seq ceiling, const RoleCtx& ctx) {
   note_told(f, psn);
   f.gap_nak_due = false;
   f.gap_nak_sent = true;
+  f.gap_answered = false;
 }
 
 }  // namespace

@@ -102,9 +102,12 @@ Accepted on_confirmed(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packe
 Accepted on_duplicate(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packet, Gate& gate,
                       const RoleCtx& ctx) {
   if (acked_long_ago(f, psn, ctx.now)) return Accepted::kNewGeneration;
-  // The sender came back to what a gap made it miss: a new gap counts anew.
-  f.gap_nak_sent = false;
-  if (!f.gap.empty()) f.gap_since = ctx.now;
+  // The sender came back to what a gap made it miss.
+  if (f.gap_nak_sent) {
+    f.gap_answered = true;
+  } else if (!f.gap.empty()) {
+    f.gap_since = ctx.now;
+  }
   if (req.info().read_class) {
     switch (match_read(f, req, psn, psn_count(req, f.path_mtu))) {
       case ReadCopy::kDifferent:

@@ -146,7 +146,8 @@ struct SourceFlow {
   Instant gap_since = Instant::never();
   bool gap_nak_due = false;  ///< wait is over, NAK withheld by a fence
   bool gap_nak_sent = false;
-  Seq chosen_drop = -1;           ///< first PSN we dropped ourselves: silence until the sender returns (H5)
+  bool gap_answered = false;  ///< the sender has gone back since; the next packet beyond epsn shows another gap
+  Seq chosen_drop = -1;       ///< first PSN we dropped ourselves: silence until the sender returns (H5)
   bool dropped_for_peer = false;  ///< chosen_drop, because the peer was not there
 
   // Repair over the span.

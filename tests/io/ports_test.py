@@ -3,6 +3,8 @@
 
     unshare --net ports_test.py MATCHRDMA
 """
+import os
+import socket
 import subprocess
 import sys
 import time
@@ -102,6 +104,19 @@ def merging():
         check(not gro(end), f"GRO of {end}, which was on, is switched off")
 
 
+def fanout_group_that_is_taken(tool):
+    """The driver's own number for its group of sockets is held by somebody on another interface: it takes another."""
+    def hold():
+        s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        s.bind(("lo", 0))
+        group = (os.getpid() ^ socket.if_nametoindex("a1")) & 0xffff
+        s.setsockopt(263, 18, group)  # SOL_PACKET, PACKET_FANOUT: by hash
+        os.set_inheritable(s.detach(), True)
+    span = Span(tool, preexec_fn=hold, close_fds=False)
+    check(span.stats()["port_a"]["link_up"], "a port starts although its group is taken")
+    span.end()
+
+
 def complaints(tool):
     for options, says in [(["--a", "net_af_packet0,iface=nosuch", "--b", "net_af_packet1,iface=b1"],
                            "interface nosuch: its MTU cannot be read: No such device; `ip link` lists"),
@@ -133,6 +148,7 @@ def main():
     figures = span.end()
     drops = {k: v for side in "ab" for k, v in figures[f"port_{side}"].items() if k.startswith(("rx_", "tx_")) and v}
     check(drops == {"tx_link_down": drops.get("tx_link_down")}, f"no other drops: {drops}")
+    fanout_group_that_is_taken(tool)
     complaints(tool)
     finish()
 

@@ -116,13 +116,13 @@ def number_of(received):
 class Span:
     """A running `matchrdma span`."""
 
-    def __init__(self, tool, *options, memory="no-huge:96MiB"):
+    def __init__(self, tool, *options, memory="no-huge:96MiB", **how):
         self.folder = tempfile.TemporaryDirectory()
         self.path = os.path.join(self.folder.name, "control")
         self.json = os.path.join(self.folder.name, "span.json")
         self.process = subprocess.Popen(
             [tool, "span", "--a", "net_af_packet0,iface=a1", "--b", "net_af_packet1,iface=b1", "--memory", memory,
-             "--control", self.path, "--json", self.json, *options], stdout=subprocess.PIPE, text=True)
+             "--control", self.path, "--json", self.json, *options], stdout=subprocess.PIPE, text=True, **how)
         self.said = ""
         for line in self.process.stdout:
             self.said += line

@@ -57,6 +57,33 @@ TEST(Tags, C2_NakAtTheGapWhenAllIsAdmitted) {
   EXPECT_EQ(naks(rig.a.lan), (Psns{101}));
 }
 
+// A responder's NAK answers a packet that is out of order; what the sender then sends again is in order.
+TEST(Tags, C2_OneNakForEachGap) {
+  PairRig rig;
+  rig.connect();
+  const auto send = [&rig](uint32_t first, uint32_t last) {
+    for (uint32_t psn = first; psn <= last; ++psn) {
+      rig.from_a(write_only(psn));
+      rig.wait(Duration::micros(100));
+    }
+  };
+  send(100, 100);
+  send(120, 125);  // 101 to 119 were lost on the LAN
+  EXPECT_EQ(naks(rig.a.lan), (Psns{101}));
+  send(101, 110);
+  EXPECT_EQ(naks(rig.a.lan), (Psns{101}));
+  send(112, 112);  // 111 was lost again
+  EXPECT_EQ(naks(rig.a.lan), (Psns{101, 111}));
+  send(99, 100);  // it waited for its timeout, since that NAK was lost
+  send(101, 110);
+  EXPECT_EQ(naks(rig.a.lan), (Psns{101, 111}));
+  send(112, 113);
+  EXPECT_EQ(naks(rig.a.lan), (Psns{101, 111, 111}));
+  send(111, 119);
+  EXPECT_EQ(naks(rig.a.lan), (Psns{101, 111, 111}));
+  EXPECT_EQ(acks(rig.a.lan).back(), 125u);
+}
+
 TEST(Tags, C3_ReadFence) {
   PairRig rig;
   rig.connect();
