@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "dataplane/shard/": ["dataplane/source/", "dataplane/destination/", "dataplane/flow/", "dataplane/wire/",
                          "dataplane/base/"],
     "dataplane/io/": ["dataplane/shard/", "dataplane/base/", "config/"],
-    # Shared by the proxies and host/control; docs/decisions/0022-tls-room.md.
+    # Shared by the proxies and host/control; docs/decisions/0024-tls-room.md.
     "controlplane/tls/": ["dataplane/base/"],
     "controlplane/estimator/": ["dataplane/flow/", "dataplane/base/"],
     "controlplane/channel/": ["dataplane/flow/", "dataplane/wire/", "dataplane/base/"],
