@@ -42,7 +42,11 @@ class ParitySource {
 class ParitySink {
  public:
   ParitySink(const SdrShape& shape, uint64_t message_bytes, MutableBytes data, Bytes parity);
-  void data_came(uint32_t packet) { came(layout_.place_of_data(packet), true); }
+  // A peer may write beyond the message that it announced, as long as it is in the buffer: that is in no
+  // codeword.
+  void data_came(uint32_t packet) {
+    if (packet < layout_.data_packets()) came(layout_.place_of_data(packet), true);
+  }
   void parity_came(uint32_t packet) {
     if (packet < layout_.parity_packets()) came(layout_.place_of_parity(packet), false);
   }

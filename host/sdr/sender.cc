@@ -142,7 +142,9 @@ void SdrSender::on_state(const ReceiverState& s, Instant now) {
   const uint64_t before = granted_below_;
   while (known(granted_below_)) ++granted_below_;
   if (granted_below_ > before) state_at_ = Instant{INT64_MIN};
-  while (!messages_.empty() && messages_.begin()->first < s.finished_below) {
+  // A receiver cannot have seen a FIN that was not said: of that message the NIC may still hold packets.
+  while (!messages_.empty() && messages_.begin()->first < s.finished_below &&
+         messages_.begin()->second->released) {
     if (messages_.begin()->second->parity) nic_.remove_region(messages_.begin()->second->parity_region);
     messages_.erase(messages_.begin());
   }

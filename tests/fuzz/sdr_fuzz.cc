@@ -1,5 +1,6 @@
 // What a peer may say to both halves of SDR: datagrams and immediates of any kind, in any order. Input: a byte
 // of shape, then records {kind, length, bytes}.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -42,7 +43,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const Bytes record = left.subspan(2, length);
     left = left.subspan(2 + length);
     if (kind % 4 == 0 && record.size() >= 4) receiver.on_packet(load_be32(record.data()), now);
-    if (kind % 4 == 1) sender.on_sent(kind / 4);
+    if (kind % 4 == 1) {  // what is posted leaves
+      net.run_until(now);
+      std::array<Completion, 64> done;
+      for (size_t n = net.nic(0).poll(done), i = 0; i < n; ++i) sender.on_sent(done[i].id);
+    }
     if (kind % 4 == 2) now = now + Duration::micros(kind);
     if (kind % 4 == 3) {
       if (const auto s = decode_signal(record, shape.epoch)) {

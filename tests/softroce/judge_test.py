@@ -3,6 +3,7 @@
 
     judge_test.py FOLDER_OF_TRACES
 """
+import json
 import os
 import sys
 import tempfile
@@ -123,6 +124,14 @@ class Results(unittest.TestCase):
         self.assertAlmostEqual(run.value(untimed, 10), 200)
         self.assertEqual(run.value(untimed.replace("1200", "0   "), 10), 0)  # nothing was transferred
         self.assertIsNone(run.value("no result", 10))
+
+    def test_outcomes_are_written_as_json(self):
+        outcomes = {(RUNS[0], 1500, 1000): {"direct": Outcome(value=1.0, verdict=verdict("a_rping_rc_cm"))}}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.json")
+            report.write_json(path, {"outcomes": list(report.records(outcomes))})
+            with open(path, encoding="utf-8") as f:
+                self.assertGreater(len(json.load(f)["outcomes"][0]["verdict"]["flows"]), 0)
 
     def test_junit_says_why_it_skipped(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -72,7 +72,7 @@ def records(outcomes):
 
 def write_json(path, document):
     with open(path, "w", encoding="utf-8") as f:
-        json.dump(document, f, indent=1)
+        json.dump(document, f, indent=1, default=sorted)  # sets
         f.write("\n")
 
 
