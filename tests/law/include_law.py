@@ -48,6 +48,7 @@ MAY_INCLUDE = {
     "host/code/": ["dataplane/base/"],
     "host/model_fabric/": ["host/fabric/", "dataplane/base/"],
     "host/sdr/": ["host/code/", "host/fabric/", "dataplane/base/"],
+    "host/api/": ["host/xfer/", "host/sdr/", "host/verbs/", "host/model_fabric/", "host/fabric/", "dataplane/base/"],
     "host/xfer/": ["host/sdr/", "host/model_fabric/", "host/code/", "host/fabric/", "dataplane/base/"],
     "host/control/": ["controlplane/tls/", "host/fabric/", "dataplane/base/"],
     "host/verbs/": ["host/fabric/", "host/memory/", "dataplane/base/"],

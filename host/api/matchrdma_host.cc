@@ -1,0 +1,229 @@
+#include "host/api/matchrdma_host.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "host/api/nic_handle.h"
+#include "host/model_fabric/model_net.h"
+#include "host/model_fabric/model_nic.h"
+#include "host/xfer/transfer.h"
+
+using namespace matchrdma;
+using namespace matchrdma::host;
+
+namespace {
+
+thread_local std::string last_error;
+
+int fail(std::string why) {
+  last_error = std::move(why);
+  return -1;
+}
+
+/// Runs `f`; what it throws becomes an error of this thread.
+template <class R, class F>
+R guarded(R failed, F&& f) {
+  try {
+    return f();
+  } catch (const std::exception& e) {
+    fail(std::string("out of memory, or a fault of the library: ") + e.what());
+    return failed;
+  }
+}
+
+/// Options of a caller whose structure may be shorter or longer than ours: what it does not have is 0.
+template <class T>
+T options_of(const T* given) {
+  T o{};
+  if (given != nullptr) std::memcpy(&o, given, std::min(given->size, sizeof o));
+  o.size = sizeof o;
+  return o;
+}
+
+Region region_of(const mrdma_region& r) { return {r.handle, r.lkey, r.rkey, r.remote}; }
+
+void put(const QpAddress& a, uint8_t* to) {
+  store_be32(to, a.qpn);
+  store_be32(to + 4, a.psn);
+  std::copy(a.gid.begin(), a.gid.end(), to + 8);
+}
+
+QpAddress address_at(const uint8_t* from) {
+  QpAddress a{load_be32(from), load_be32(from + 4), {}};
+  std::copy_n(from + 8, a.gid.size(), a.gid.begin());
+  return a;
+}
+constexpr size_t kAddressBytes = 24;
+
+}  // namespace
+
+struct mrdma_model {
+  mrdma_model(uint64_t seed, const NicModel& nic) : net(seed, nic, nic) {}
+  ModelNet net;
+  mrdma_nic ends[2];
+};
+
+struct mrdma_endpoint {
+  std::unique_ptr<SdrEndpoint> end;
+};
+
+const char* mrdma_version(void) { return MATCHRDMA_VERSION; }
+const char* mrdma_error(void) { return last_error.c_str(); }
+
+mrdma_nic* mrdma_nic_open(const mrdma_nic_options* options) {
+  return guarded<mrdma_nic*>(nullptr, [&]() -> mrdma_nic* {
+    const mrdma_nic_options o = options_of(options);
+    auto opened = open_device(o.device == nullptr ? "" : o.device, o.choose_gid != 0 ? o.gid_index : -1);
+    if (!opened) {
+      fail(opened.error());
+      return nullptr;
+    }
+    auto handle = std::make_unique<mrdma_nic>();
+    handle->own = std::move(*opened);
+    handle->nic = handle->own.get();
+    return handle.release();
+  });
+}
+
+void mrdma_nic_close(mrdma_nic* nic) {
+  if (nic != nullptr && nic->own) delete nic;
+}
+
+mrdma_model* mrdma_model_open(const mrdma_model_options* options) {
+  return guarded<mrdma_model*>(nullptr, [&]() -> mrdma_model* {
+    const mrdma_model_options o = options_of(options);
+    if (o.loss < 0 || o.loss > 0.5 || o.gigabits < 0 || o.one_way_ns < 0) {
+      fail("model: loss must be 0 to 0.5, gigabits and one_way_ns not negative");
+      return nullptr;
+    }
+    auto model = std::make_unique<mrdma_model>(o.seed, NicModel{});
+    PathModel path;
+    if (o.gigabits > 0) path.gigabits = o.gigabits;
+    if (o.one_way_ns > 0) path.delay = {o.one_way_ns};
+    path.loss = o.loss;
+    for (uint32_t end = 0; end < 2; ++end) {
+      model->net.set_path(end, path);
+      model->ends[end].nic = &model->net.nic(end);
+    }
+    return model.release();
+  });
+}
+
+void mrdma_model_close(mrdma_model* model) { delete model; }
+mrdma_nic* mrdma_model_nic(mrdma_model* model, int end) { return &model->ends[end == 0 ? 0 : 1]; }
+int64_t mrdma_model_now(const mrdma_model* model) { return model->net.now().ns; }
+
+int64_t mrdma_model_advance(mrdma_model* model, int64_t most_ns) {
+  const Instant limit = model->net.now() + Duration{std::max<int64_t>(most_ns, 1)};
+  model->net.run_until(earlier(model->net.next_event(), limit));
+  return model->net.now().ns;
+}
+
+int mrdma_register(mrdma_nic* nic, void* memory, size_t bytes, mrdma_region* out) {
+  return guarded(-1, [&] {
+    auto r = nic->nic->add_region({static_cast<uint8_t*>(memory), bytes}, Access::kLocal);
+    if (!r) return fail(r.error());
+    *out = {r->handle, r->lkey, r->rkey, 0, r->remote};
+    return 0;
+  });
+}
+
+int mrdma_unregister(mrdma_nic* nic, const mrdma_region* region) {
+  return guarded(-1, [&] {
+    nic->nic->remove_region(region_of(*region));
+    return 0;
+  });
+}
+
+mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* options, int64_t now_ns) {
+  return guarded<mrdma_endpoint*>(nullptr, [&]() -> mrdma_endpoint* {
+    const mrdma_options o = options_of(options);
+    if (o.scheme < MRDMA_SELECTIVE_REPEAT || o.scheme > MRDMA_RC) {
+      fail("scheme " + std::to_string(o.scheme) + ": no such scheme; see enum mrdma_scheme");
+      return nullptr;
+    }
+    XferSettings s;
+    s.scheme = static_cast<XferScheme>(o.scheme);
+    if (o.path_mtu != 0) s.path_mtu = o.path_mtu;
+    if (o.message_bytes != 0) s.message_bytes = o.message_bytes;
+    if (o.code_k != 0) s.code_k = o.code_k;
+    if (o.code_m != 0) s.code_m = o.code_m;
+    if (o.messages_ahead != 0) s.messages_ahead = o.messages_ahead;
+    if (o.bits_per_second != 0) s.rate = {static_cast<int64_t>(o.bits_per_second)};
+    if (o.expected_loss > 0) s.expected_loss = o.expected_loss;
+    if (o.round_trip_ns > 0) s.round_trip = {o.round_trip_ns};
+    s.copy = o.copy != 0;
+    auto sdr = sdr_options(s, o.epoch == 0 ? 1 : o.epoch);
+    auto end = sdr ? SdrEndpoint::make(*sdr, *nic->nic, {now_ns})
+                   : Result<std::unique_ptr<SdrEndpoint>>(Error{sdr.error()});
+    if (!end) {
+      fail(end.error());
+      return nullptr;
+    }
+    return new mrdma_endpoint{std::move(*end)};
+  });
+}
+
+void mrdma_endpoint_destroy(mrdma_endpoint* endpoint) { delete endpoint; }
+
+int mrdma_endpoint_address(const mrdma_endpoint* endpoint, mrdma_address* out) {
+  const SdrEndpoint::Addresses a = endpoint->end->addresses();
+  put(a.data, out->bytes);
+  put(a.signal, out->bytes + kAddressBytes);
+  return 0;
+}
+
+int mrdma_endpoint_connect(mrdma_endpoint* endpoint, const mrdma_address* peer) {
+  return guarded(-1, [&] {
+    const auto r = endpoint->end->connect({address_at(peer->bytes), address_at(peer->bytes + kAddressBytes)});
+    return r ? 0 : fail(r.error());
+  });
+}
+
+int64_t mrdma_send(mrdma_endpoint* endpoint, const void* data, size_t bytes, const mrdma_region* region) {
+  return guarded<int64_t>(-1, [&] {
+    const Bytes message(static_cast<const uint8_t*>(data), bytes);
+    return static_cast<int64_t>(endpoint->end->sender().send(message, region->lkey));
+  });
+}
+
+int64_t mrdma_receive(mrdma_endpoint* endpoint, void* buffer, size_t bytes, int64_t now_ns) {
+  return guarded<int64_t>(-1, [&]() -> int64_t {
+    auto r = endpoint->end->receiver().receive_post({static_cast<uint8_t*>(buffer), bytes}, {now_ns});
+    if (!r) return fail(r.error());
+    return *r ? static_cast<int64_t>(**r) : int64_t{MRDMA_AGAIN};
+  });
+}
+
+int mrdma_poll(mrdma_endpoint* endpoint, int64_t now_ns) {
+  return guarded(-1, [&] {
+    endpoint->end->poll({now_ns});
+    return endpoint->end->failed() ? fail("the queue pair has failed: make new endpoints with another epoch")
+                                   : 0;
+  });
+}
+
+int64_t mrdma_next_wakeup(const mrdma_endpoint* endpoint) { return endpoint->end->next_wakeup().ns; }
+
+int mrdma_take_sent(mrdma_endpoint* endpoint, mrdma_sent* out) {
+  return guarded(-1, [&] {
+    const auto d = endpoint->end->sender().take_done();
+    if (!d) return 0;
+    *out = {d->message, d->error.empty() ? 0 : fail(d->error)};
+    return 1;
+  });
+}
+
+int mrdma_take_received(mrdma_endpoint* endpoint, mrdma_received* out) {
+  return guarded(-1, [&] {
+    const auto d = endpoint->end->receiver().take_done();
+    if (!d) return 0;
+    *out = {d->message, d->length, 0};
+    for (const MissingRange& m : d->missing) out->missing_bytes += m.length;
+    return 1;
+  });
+}

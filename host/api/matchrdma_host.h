@@ -1,0 +1,139 @@
+/* libmatchrdma-host: messages over long links that lose packets. The C interface.
+ *
+ * Handles are opaque. Every option structure begins with its size, so that programs built against an older
+ * header go on working: set it with MRDMA_OPTIONS(). What fails returns NULL or a negative number, and
+ * mrdma_error() says why. Times are nanoseconds of one monotonic clock that the caller chooses; the library
+ * reads none, starts no thread and installs no signal handler. An endpoint and its NIC belong to one thread at
+ * a time. After fork() only the parent may use what was opened before it. No C++ exception leaves the library.
+ */
+#ifndef MATCHRDMA_HOST_H
+#define MATCHRDMA_HOST_H
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define MRDMA_PUBLIC __attribute__((visibility("default")))
+#else
+#define MRDMA_PUBLIC
+#endif
+
+/* struct mrdma_x o; MRDMA_OPTIONS(o); o.field = ...; Fields that are 0 take their defaults. */
+#define MRDMA_OPTIONS(o) ((o) = (__typeof__(o)){.size = sizeof(o)})
+
+MRDMA_PUBLIC const char* mrdma_version(void);
+/* Why the last call of this thread failed: a sentence. Valid until its next call. */
+MRDMA_PUBLIC const char* mrdma_error(void);
+
+/* ---- NICs */
+
+typedef struct mrdma_nic mrdma_nic;
+
+struct mrdma_nic_options {
+  size_t size;
+  const char* device; /* as `rdma link` names it; NULL: the first */
+  int gid_index;      /* with choose_gid != 0: this one; otherwise a RoCE v2 GID */
+  int choose_gid;
+};
+/* An RDMA device. NULL where the library was built without rdma-core, too. */
+MRDMA_PUBLIC mrdma_nic* mrdma_nic_open(const struct mrdma_nic_options* options);
+/* Endpoints and regions on it must be gone. */
+MRDMA_PUBLIC void mrdma_nic_close(mrdma_nic* nic);
+
+/* Two NICs in virtual time with a link between them: to try a program without hardware. */
+typedef struct mrdma_model mrdma_model;
+struct mrdma_model_options {
+  size_t size;
+  uint64_t seed;
+  double gigabits;    /* per second; 0: 100 */
+  int64_t one_way_ns; /* 0: 10 us */
+  double loss;        /* per packet, both ways */
+};
+MRDMA_PUBLIC mrdma_model* mrdma_model_open(const struct mrdma_model_options* options);
+MRDMA_PUBLIC void mrdma_model_close(mrdma_model* model);
+/* end: 0 or 1. Belongs to the model; mrdma_nic_close() does nothing to it. */
+MRDMA_PUBLIC mrdma_nic* mrdma_model_nic(mrdma_model* model, int end);
+MRDMA_PUBLIC int64_t mrdma_model_now(const mrdma_model* model);
+/* Lets time pass, to the next event or by `most_ns`, whichever is sooner; returns the new time. */
+MRDMA_PUBLIC int64_t mrdma_model_advance(mrdma_model* model, int64_t most_ns);
+
+/* ---- memory */
+
+struct mrdma_region {
+  uint32_t handle, lkey, rkey, reserved;
+  uint64_t remote;
+};
+/* Memory that messages are sent from. */
+MRDMA_PUBLIC int mrdma_register(mrdma_nic* nic, void* memory, size_t bytes, struct mrdma_region* out);
+MRDMA_PUBLIC int mrdma_unregister(mrdma_nic* nic, const struct mrdma_region* region);
+
+/* ---- endpoints */
+
+typedef struct mrdma_endpoint mrdma_endpoint;
+
+enum mrdma_scheme {
+  MRDMA_SELECTIVE_REPEAT = 0,
+  MRDMA_ERASURE_CODE = 1,
+  MRDMA_XOR = 2,
+  MRDMA_BEST_EFFORT = 3,
+  MRDMA_RC = 4
+};
+
+struct mrdma_options {
+  size_t size;
+  int scheme;               /* enum mrdma_scheme; all from here to epoch must be the same at both ends */
+  uint32_t path_mtu;        /* 0: 4096 */
+  uint64_t message_bytes;   /* the longest message; 0: 16 MiB */
+  uint32_t code_k, code_m;  /* chunks of data and of parity; 0: 32 and 8 */
+  uint32_t messages_ahead;  /* granted beyond the one that comes in; 0: 4 */
+  uint32_t epoch;           /* of this life of the connection; 0: 1 */
+  uint64_t bits_per_second; /* of payload; 0: 100 Gb/s */
+  double expected_loss;     /* 0: 0.01; far more halves the rate */
+  int64_t round_trip_ns;    /* a guess; 0: 10 ms */
+  int copy;                 /* receive into memory of the library and copy (tier C) */
+};
+MRDMA_PUBLIC mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const struct mrdma_options* options,
+                                                   int64_t now_ns);
+MRDMA_PUBLIC void mrdma_endpoint_destroy(mrdma_endpoint* endpoint);
+
+/* What the other end's mrdma_endpoint_connect() wants; bring it there by any means. */
+struct mrdma_address {
+  uint8_t bytes[48];
+};
+MRDMA_PUBLIC int mrdma_endpoint_address(const mrdma_endpoint* endpoint, struct mrdma_address* out);
+MRDMA_PUBLIC int mrdma_endpoint_connect(mrdma_endpoint* endpoint, const struct mrdma_address* peer);
+
+/* Takes a message; its number, counted from 0. The memory stays untouched until mrdma_take_sent() names it. */
+MRDMA_PUBLIC int64_t mrdma_send(mrdma_endpoint* endpoint, const void* data, size_t bytes,
+                                const struct mrdma_region* region);
+enum { MRDMA_AGAIN = -2 };
+/* The buffer of the next message that comes: its number, or MRDMA_AGAIN while all slots are taken. The n-th
+ * message of the peer goes into the n-th buffer, and no byte of it changes any more once mrdma_take_received()
+ * has named it. */
+MRDMA_PUBLIC int64_t mrdma_receive(mrdma_endpoint* endpoint, void* buffer, size_t bytes, int64_t now_ns);
+
+/* Does all that is due; call it again at mrdma_next_wakeup() at the latest, and often. Negative: the queue pair
+ * has failed, and nothing that is under way will end: destroy both endpoints and make new ones with another
+ * epoch. */
+MRDMA_PUBLIC int mrdma_poll(mrdma_endpoint* endpoint, int64_t now_ns);
+MRDMA_PUBLIC int64_t mrdma_next_wakeup(const mrdma_endpoint* endpoint);
+
+struct mrdma_sent {
+  uint64_t message;
+  int failed; /* mrdma_error() says why */
+};
+struct mrdma_received {
+  uint64_t message, bytes;
+  uint64_t missing_bytes; /* best effort: zero-filled */
+};
+/* 1 and one message, or 0. A message is sent when the receiver has it whole. */
+MRDMA_PUBLIC int mrdma_take_sent(mrdma_endpoint* endpoint, struct mrdma_sent* out);
+MRDMA_PUBLIC int mrdma_take_received(mrdma_endpoint* endpoint, struct mrdma_received* out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,97 @@
+/* A program in C that knows the header alone: two ends over a model link that loses packets. */
+#include <matchrdma_host.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGES = 8, BYTES = 300000 };
+
+static void must(int good, const char* what) {
+  if (good) return;
+  fprintf(stderr, "%s: %s\n", what, mrdma_error());
+  exit(1);
+}
+
+static void refusals(mrdma_nic* nic) {
+  struct mrdma_options o;
+  MRDMA_OPTIONS(o);
+  o.scheme = 17;
+  must(mrdma_endpoint_create(nic, &o, 0) == NULL && strstr(mrdma_error(), "scheme 17: no such scheme"), "a scheme that is none");
+  MRDMA_OPTIONS(o);
+  o.scheme = MRDMA_ERASURE_CODE;
+  o.code_k = 300;
+  must(mrdma_endpoint_create(nic, &o, 0) == NULL && strstr(mrdma_error(), "300"), "a code that is none");
+  struct mrdma_nic_options n;
+  MRDMA_OPTIONS(n);
+  n.device = "no-such-device";
+  must(mrdma_nic_open(&n) == NULL && mrdma_error()[0] != 0, "a device that is none");
+}
+
+static void transfer(mrdma_model* model, int scheme) {
+  struct mrdma_options o;
+  MRDMA_OPTIONS(o);
+  o.scheme = scheme;
+  o.message_bytes = BYTES;
+  o.code_k = 8;
+  o.code_m = 2;
+  o.expected_loss = 0.05;
+  mrdma_endpoint* end[2];
+  struct mrdma_address at[2];
+  for (int e = 0; e < 2; ++e) {
+    end[e] = mrdma_endpoint_create(mrdma_model_nic(model, e), &o, mrdma_model_now(model));
+    must(end[e] != NULL, "endpoint");
+    mrdma_endpoint_address(end[e], &at[e]);
+  }
+  for (int e = 0; e < 2; ++e) must(mrdma_endpoint_connect(end[e], &at[1 - e]) == 0, "connect");
+  uint8_t* from = malloc(MESSAGES * BYTES);
+  uint8_t* to = calloc(MESSAGES, BYTES);
+  for (int i = 0; i < MESSAGES * BYTES; ++i) from[i] = (uint8_t)(i * 2654435761u >> 13);
+  struct mrdma_region region;
+  must(mrdma_register(mrdma_model_nic(model, 0), from, MESSAGES * BYTES, &region) == 0, "register");
+  for (int m = 0; m < MESSAGES; ++m) must(mrdma_send(end[0], from + m * BYTES, BYTES, &region) == m, "send");
+  int posted = 0, sent = 0, received = 0;
+  while (sent < MESSAGES) {
+    const int64_t now = mrdma_model_now(model);
+    while (posted < MESSAGES) {
+      const int64_t n = mrdma_receive(end[1], to + posted * BYTES, BYTES, now);
+      must(n != -1, "receive");
+      if (n == MRDMA_AGAIN) break;
+      ++posted;
+    }
+    for (int e = 0; e < 2; ++e) must(mrdma_poll(end[e], now) == 0, "poll");
+    struct mrdma_received r;
+    while (mrdma_take_received(end[1], &r) == 1) {
+      ++received;
+      must(r.bytes == BYTES && r.missing_bytes == 0, "a message that is not whole");
+    }
+    struct mrdma_sent s;
+    while (mrdma_take_sent(end[0], &s) == 1) {
+      ++sent;
+      must(!s.failed && sent <= received, "sent before it was received");
+    }
+    mrdma_model_advance(model, 1000000);
+  }
+  must(memcmp(from, to, MESSAGES * BYTES) == 0, "wrong bytes");
+  must(mrdma_unregister(mrdma_model_nic(model, 0), &region) == 0, "unregister");
+  for (int e = 0; e < 2; ++e) mrdma_endpoint_destroy(end[e]);
+  free(from);
+  free(to);
+  printf("scheme %d: %d messages in %.1f ms of virtual time\n", scheme, MESSAGES, (double)mrdma_model_now(model) / 1e6);
+}
+
+int main(void) {
+  for (int scheme = MRDMA_SELECTIVE_REPEAT; scheme <= MRDMA_RC; ++scheme) {
+    if (scheme == MRDMA_BEST_EFFORT) continue;
+    struct mrdma_model_options m;
+    MRDMA_OPTIONS(m);
+    m.seed = 1;
+    m.one_way_ns = 1000000;
+    m.loss = 0.01;
+    mrdma_model* model = mrdma_model_open(&m);
+    must(model != NULL, "model");
+    refusals(mrdma_model_nic(model, 0));
+    transfer(model, scheme);
+    mrdma_model_close(model);
+  }
+  return 0;
+}
