@@ -33,8 +33,8 @@ void ModelNet::run_until(Instant until) {
   now_ = later(now_, until);
 }
 
-void ModelNet::deliver(uint32_t to, Instant time, std::shared_ptr<const ModelPacket> packet) {
-  at(time, [this, to, p = std::move(packet)] { nics_[to]->arrive(*p); });
+void ModelNet::deliver(uint32_t to, Instant time, ModelPacket packet) {
+  at(time, [this, to, p = std::move(packet)] { nics_[to]->arrive(p); });
 }
 
 Instant ModelNet::transmit(uint32_t from, ModelPacket packet, uint32_t bytes) {
@@ -52,12 +52,11 @@ Instant ModelNet::transmit(uint32_t from, ModelPacket packet, uint32_t bytes) {
     ++w.n.reordered;
     comes = comes + drawn(prng_, m.reorder_by);
   }
-  const auto shared = std::make_shared<const ModelPacket>(std::move(packet));
   if (prng_.chance(m.duplicate)) {
     ++w.n.duplicated;
-    deliver(1 - from, comes + drawn(prng_, m.stale_by), shared);
+    deliver(1 - from, comes + drawn(prng_, m.stale_by), packet);
   }
-  deliver(1 - from, comes, shared);
+  deliver(1 - from, comes, std::move(packet));
   return w.free_at;
 }
 

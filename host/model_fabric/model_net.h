@@ -72,7 +72,7 @@ class ModelNet {
     Instant free_at, held_until;
     Counters n;
   };
-  void deliver(uint32_t to, Instant time, std::shared_ptr<const ModelPacket> packet);
+  void deliver(uint32_t to, Instant time, ModelPacket packet);
 
   Prng prng_;
   Instant now_;

@@ -46,7 +46,7 @@ class IncludeLaw(unittest.TestCase):
                              ("dataplane/destination/x.cc", "dataplane/source/gate.h"),
                              ("dataplane/flow/x.cc", "dataplane/source/gate.h"),
                              ("model/x.cc", "dataplane/flow/psn.h"),
-                             ("host/x.cc", "dataplane/shard/shard.cc"),
+                             ("host/sdr/x.cc", "dataplane/shard/shard.cc"),
                              ("host/code/x.cc", "dataplane/wire/frame.h"),
                              ("controlplane/service/x.cc", "dataplane/shard/shard.cc"),
                              ("controlplane/channel/x.cc", "dataplane/shard/shard.cc"),
