@@ -112,7 +112,7 @@ struct CustodyView {
   uint64_t gate_bytes = 0;             ///< part of them not admitted yet
   uint64_t held_bytes = 0;             ///< destination: reorder, undelivered, unsettled
   uint64_t owned_packets = 0;
-  Duration oldest;  ///< age of the oldest owned packet; 0: none
+  Duration oldest;  ///< age of the oldest owned packet at the newest walk over the flows; 0: nothing is owned
 };
 
 struct FlowRow {

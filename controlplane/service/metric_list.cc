@@ -46,8 +46,7 @@ constexpr std::array kWorker{
 constexpr std::array kCustody{
   MetricOf<K>{kG, "custody_soft_limit_bytes", "bytes", "Above it senders are slowed down", [](const K& v) { return plain(v.soft_limit_bytes); }},
   MetricOf<K>{kG, "custody_hard_limit_bytes", "bytes", "Above it only a reserve per flow is accepted", [](const K& v) { return plain(v.hard_limit_bytes); }},
-  MetricOf<K>{kG, "custody_packets", "packets", "Packets owned: accepted and not confirmed", [](const K& v) { return plain(v.owned_packets); }},
-  MetricOf<K>{kG, "custody_oldest_age_seconds", "seconds", "Age of the oldest owned packet; 0 if nothing is owned", [](const K& v) { return seconds(v.oldest); }},
+  MetricOf<K>{kG, "custody_oldest_age_seconds", "seconds", "Age of the oldest owned packet when its flow was looked at, up to 2 s ago; 0 if nothing is owned", [](const K& v) { return seconds(v.oldest); }},
 };
 
 constexpr std::array kPort{

@@ -21,7 +21,7 @@ void Daemon::ask_flows() {
 // One piece for each round of the worker.
 void Daemon::walk_flows(DpdkWorker& w, const std::shared_ptr<FlowWalk>& walk) {
   w.mailbox().post([this, &w, walk] {
-    if (walk->step(w, span_names_)) {
+    if (walk->step(w, span_names_, now())) {
       mailbox_.post([this, i = w.index(), walk] { take_flows(i, walk); });
     } else {
       walk_flows(w, walk);
@@ -52,8 +52,8 @@ void Daemon::take_report(WorkerReport r) {
   r.custody.hard_limit_bytes = machine_->limits.custody_hard_bytes;
   if (const auto& walk = walks_[w]; walk != nullptr) {
     r.view.flows = walk->flows.size();
-    r.custody.owned_packets = walk->owned_packets;
-    if (!walk->oldest_owned.is_never()) r.custody.oldest = now() - walk->oldest_owned;
+    // Of the walk, which is older than the rest: what it saw may be gone.
+    if (r.custody.owned_packets != 0) r.custody.oldest = walk->oldest;
   }
   for (size_t s = 0; s < r.spans.size(); ++s) {
     if (r.spans[s].wants_new_session) links_[s]->renew(now());
