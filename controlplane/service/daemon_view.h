@@ -75,6 +75,7 @@ struct PeerView {
   Duration rtt;         ///< 0: not measured yet
   uint8_t version = 0, peer_version = 0;
   std::string trouble;  ///< "", or why there is no session, in a sentence
+  std::string refused;  ///< the same where HELLOs come and are not believed
   uint64_t sessions = 0;
   uint64_t restarts = 0;  ///< the peer started anew
   uint64_t hello_refused = 0;

@@ -97,6 +97,7 @@ Result<void> Daemon::make() {
   }
   span_links_.resize(config_->spans.size());
   reports_.resize(machine_->workers.size());
+  refusals_told_.resize(config_->spans.size());
   walks_.resize(machine_->workers.size());
   if (config_->journal_path.empty()) {
     log().warn(

@@ -100,6 +100,8 @@ class Daemon final : public service::DaemonControl {
   // events.cc
   void tell_news(const service::DaemonView* before, const service::DaemonView& now_seen);
   void tell_failed_flows();
+  void tell_refusal(size_t span, const service::PeerView& peer, bool told_already);
+  void tell_strangers();
   std::string status_text() const;
 
   // orders.cc
@@ -138,8 +140,11 @@ class Daemon final : public service::DaemonControl {
   Instant flows_at_ = Instant::never();
   Instant next_report_, next_flows_, next_link_poll_;
   std::vector<SpanLinks> span_links_;
-  std::string status_told_;            ///< to the service manager
-  std::string journal_told_;           ///< the trouble that the log knows of
+  std::string status_told_;                           ///< to the service manager
+  std::string journal_told_;                          ///< the trouble that the log knows of
+  std::vector<std::set<std::string>> refusals_told_;  ///< by span
+  service::LineServerCounters strangers_told_;
+  Instant strangers_at_;               ///< not earlier
   std::set<std::string> failed_told_;  ///< QPs that the log has named and that are failed still
   uint64_t reloads_ = 0, reloads_refused_ = 0;
   int64_t started_unix_s_ = 0;

@@ -91,8 +91,7 @@ service::PeerView Daemon::peer_view(size_t s) const {
   if (v.ever_heard) v.last_heard = now() - heard;
   v.version = kChannelVersion;
   v.peer_version = l.up() ? kChannelVersion : l.peer_version();
-  v.trouble = l.trouble();
-  if (v.trouble.empty() && v.session != service::SessionState::kUp) v.trouble = l.refused(now());
+  if (v.session != service::SessionState::kUp) v.refused = v.trouble = l.refused(now());
   if (v.trouble.empty() && l.up() && v.session != service::SessionState::kUp) {
     v.trouble = "the peer has fallen silent: is its daemon running, is the span up?";
   }
