@@ -32,7 +32,8 @@ class Daemon final : public service::DaemonControl {
   ~Daemon() override;
   Daemon(const Daemon&) = delete;
 
-  /// Until SIGTERM or SIGINT. SIGHUP reloads.
+  /// Until SIGTERM or SIGINT, and until what is owned then is delivered; a second one ends it at once. SIGHUP
+  /// reloads. The process must end without destroying the daemon: memory and devices go faster with it.
   void run();
   const std::vector<std::string>& sizes() const { return machine_->sizes; }
   const std::vector<std::string>& warnings() const { return machine_->warnings; }
@@ -76,6 +77,13 @@ class Daemon final : public service::DaemonControl {
   void on_signal();
   Instant now() const { return machine_->clock->now(); }
   Instant next_wakeup() const;
+
+  // stop.cc
+  void begin_stop();
+  bool stopping() const { return !stop_asked_.is_never(); }
+  bool may_stop() const;
+  void leave();
+  void tell_owned() const;
 
   // links.cc: link loss forwarding (H14), paths found by one worker
   void poll_links();
@@ -125,6 +133,7 @@ class Daemon final : public service::DaemonControl {
   std::vector<std::unique_ptr<PeerLink>> links_;  ///< one per span
   std::atomic<bool> stop_{false};
   bool running_ = true;
+  Instant stop_asked_ = Instant::never();
   Notify notify_;
 
   Mailbox mailbox_;  ///< from workers

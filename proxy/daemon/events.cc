@@ -22,6 +22,7 @@ uint64_t idle_faults(const DaemonView& v) {
 std::string Daemon::status_text() const {
   const service::ViewPtr v = board_.view();
   if (!v) return "running";
+  if (stopping()) return "draining";
   if (draining_) return v->drain == service::DrainState::kDrained ? "drained: it may stop" : "draining";
   for (const service::Condition& c : v->conditions) {
     if (!c.holds) return "not ready: " + c.name + ": " + c.text;

@@ -42,6 +42,7 @@ void report_end(const SpanEnd& end, const std::string& span, WorkerReport& out) 
   r.wants_new_session = end.channel().wants_new_session();
   r.path = end.path();
   r.drained = s.drained();
+  r.owned_bytes = s.counters().custody_bytes;
   out.spans.push_back(r);
 }
 

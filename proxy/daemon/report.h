@@ -15,6 +15,7 @@ struct SpanReport {
   bool wants_new_session = false;
   std::optional<ControlPath> path;
   bool drained = false;
+  uint64_t owned_bytes = 0;
 };
 
 struct WorkerReport {

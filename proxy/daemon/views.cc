@@ -176,9 +176,13 @@ std::vector<service::Condition> Daemon::conditions(const service::DaemonView& v)
   }
   if (const std::string journal = journal_trouble(); !journal.empty())
     out.push_back({"journal", false, journal});
-  if (draining_)
+  if (stopping()) {
+    out.push_back(
+        {"drain", false, "the daemon is stopping: no new custody is taken, what is owned is delivered"});
+  } else if (draining_) {
     out.push_back(
         {"drain", false, "draining: no new custody is taken; restart the daemon or `ctl reload` ends it"});
+  }
   return out;
 }
 
