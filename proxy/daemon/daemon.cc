@@ -243,7 +243,7 @@ Result<void> Daemon::make_services() {
   if (config_->metrics) {
     auto h = service::HttpServer::start({to_text(config_->metrics->address), config_->metrics->port},
                                         service::service_pages(board_));
-    if (!h) return Error{h.error()};
+    if (!h) return Error{"metrics.listen: " + h.error()};
     http_ = std::move(*h);
   }
   return {};

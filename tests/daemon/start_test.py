@@ -82,7 +82,7 @@ class Start(Case):
 
     def test_the_same_metrics_address(self):
         said = self.third(lambda text: self.own(text).replace("127.0.0.1:9466", "127.0.0.1:9464"))
-        self.assertIn("127.0.0.1:9464", said)
+        self.assertIn("metrics.listen: web server on 127.0.0.1:9464: ", said)
 
     def test_no_such_interface(self):
         said = self.third(lambda text: self.own(text).replace("iface=lanC", "iface=nosuch"))

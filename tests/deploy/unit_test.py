@@ -78,6 +78,11 @@ class Unit(unittest.TestCase):
             most = int(re.search(r"\| `stop_patience` \| time, 0ns to (\d+)s \|", f.read()).group(1))
         self.assertGreater(int(self.service["TimeoutStopSec"][0].removesuffix("s")), most)
 
+    def test_examples_keep_their_journal_where_it_never_waits_for_a_disk(self):
+        for name in ("one-span", "four-spans"):
+            with open(os.path.join(ROOT, "config", "examples", f"{name}.yaml"), encoding="utf-8") as f:
+                self.assertRegex(f.read(), r"(?m)^journal:\n  path: /run/matchrdma/journal")
+
     def test_the_folders_of_the_configuration_are_those_of_the_unit(self):
         with open(os.path.join(ROOT, "docs", "configuration.md"), encoding="utf-8") as f:
             self.assertIn("`/run/matchrdma/admin.sock`", f.read())
