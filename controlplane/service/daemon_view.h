@@ -82,7 +82,7 @@ struct PeerView {
   ChannelCounters channel;  ///< of all workers
   uint64_t no_path = 0;     ///< control datagrams given up: the next hop is not known
   uint64_t no_buffer = 0;   ///< control datagrams given up: no packet buffer
-  uint64_t strange = 0;     ///< packets to our control address that are not the peer's, or cut
+  uint64_t strange = 0;     ///< packets to our control port that are not the peer's, or cut
   uint64_t l2_dropped = 0;  ///< link-local control frames that `l2_control: drop` kept off the span
 };
 

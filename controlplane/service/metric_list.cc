@@ -79,7 +79,7 @@ constexpr std::array kPeer{
   MetricOf<S>{kC, "peer_hellos_refused", "packets", "Handshake datagrams that were not answered or not believed", [](const S& v) { return plain(v.hello_refused); }},
   MetricOf<S>{kC, "channel_no_path_datagrams", "packets", "Control datagrams given up because the next hop is not known", [](const S& v) { return plain(v.no_path); }},
   MetricOf<S>{kC, "channel_no_buffer_datagrams", "packets", "Control datagrams given up because no packet buffer was free", [](const S& v) { return plain(v.no_buffer); }},
-  MetricOf<S>{kC, "channel_strange_packets", "packets", "Packets to the proxy's control address that are not the peer's, or cut", [](const S& v) { return plain(v.strange); }},
+  MetricOf<S>{kC, "channel_strange_packets", "packets", "Packets to the control port of the proxy's address that are not the peer's, or cut", [](const S& v) { return plain(v.strange); }},
   MetricOf<S>{kC, "l2_control_dropped_packets", "packets", "Link-local control frames kept off the span (l2_control: drop)", [](const S& v) { return plain(v.l2_dropped); }},
   MetricOf<S>{kC, "channel_sealed_datagrams", "packets", "Control datagrams sent", [](const S& v) { return plain(v.channel.sealed); }},
   MetricOf<S>{kC, "channel_opened_datagrams", "packets", "Control datagrams received, authentic and new", [](const S& v) { return plain(v.channel.opened); }},
