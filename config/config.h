@@ -175,6 +175,7 @@ struct Config {
   Tuning tuning;             ///< budget, egress and slots are the span's: see tuning_of()
   std::string journal_path;  ///< empty: no journal (H13)
   std::string capture_folder = "/var/lib/matchrdma";  ///< where `ctl capture` may write
+  Duration stop_patience = Duration::seconds(5);      ///< how long a daemon that is to end may drain first
   AdminConfig admin;
   std::optional<RegisterConfig> registration;
   std::optional<Endpoint> metrics =

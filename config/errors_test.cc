@@ -35,7 +35,7 @@ TEST(Errors, Keys) {
       {small() + "colour: red\n",
        "c.yaml:16:1: colour: no such key; this section has name, workers, memory, spans, classes, check_icrc, "
        "limits, "
-       "timing, tuning, cnp, journal, admin, register, metrics, capture_folder, log\n"},
+       "timing, tuning, cnp, journal, admin, register, metrics, capture_folder, stop_patience, log\n"},
       {small() + "limits:\n  max_flow: 10\n",
        "c.yaml:17:3: limits.max_flow: no such key; did you mean `max_flows`?\n"},
       {changed("      mtu: 1500\n    wan", "      mtu: 1500\n      mtu: 9000\n    wan"),
@@ -71,7 +71,8 @@ TEST(Errors, Types) {
       {"- a\n- b\n",
        "c.yaml:1:1: no section stands here; write keys below it, indented, of name, workers, memory, spans, "
        "classes, "
-       "check_icrc, limits, timing, tuning, cnp, journal, admin, register, metrics, capture_folder, log\n"},
+       "check_icrc, limits, timing, tuning, cnp, journal, admin, register, metrics, capture_folder, "
+       "stop_patience, log\n"},
   });
 }
 

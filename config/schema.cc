@@ -27,9 +27,10 @@ Kind<Config> cnp_section() {
 
 Kind<Config> journal_section() {
   return section<Config>({
-      key<Config>(
-          "path", &Config::journal_path, absolute_path(), kRestart,
-          "what lets a restarted daemon fail exactly the queue pairs that lost data (H13); none if missing"),
+      key<Config>("path", &Config::journal_path, absolute_path(), kRestart,
+                  "lets a restarted daemon fail exactly the queue pairs whose packets were acknowledged and "
+                  "not confirmed (H13); "
+                  "none if missing"),
   });
 }
 
@@ -72,6 +73,8 @@ Kind<Config> build() {
              "REGISTER and UNREGISTER from other machines; there only where it is written"),
       key<C>("metrics", itself, metrics_section(), kRestart, "Prometheus"),
       key<C>("capture_folder", &C::capture_folder, absolute_path(), kReload, "where `ctl capture` writes"),
+      key<C>("stop_patience", &C::stop_patience, time_between(Duration{}, Duration::seconds(50)), kReload,
+             "how long SIGTERM waits until what is owned is delivered; below systemd's TimeoutStopSec"),
       key<C>("log", &C::log, log_section(), kReload, "what is told, and where"),
   });
 }

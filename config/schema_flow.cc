@@ -83,9 +83,11 @@ Kind<Timing> timing_section() {
              "repair without progress until the flow fails, where CM told no timeout"),
       key<T>("handshake_retry_min", &T::handshake_retry_min, up_to(second), kReload,
              "shortest time between two tries of a handshake"),
-      key<T>("probe_interval", &T::probe_interval, up_to(second), kReload, "between two delay probes"),
+      key<T>("probe_interval", &T::probe_interval, up_to(second), kReload,
+             "between two delay probes while flows are active; an idle span is probed every second"),
       key<T>("peer_timeout", &T::peer_timeout, time_between(Duration::millis(1), second * 60), kReload,
-             "silence of the peer until the span counts as down; protection switching takes 50 ms"),
+             "silence of the peer until nothing is acknowledged for it any more; protection switching takes 50 "
+             "ms"),
       key<T>("idle_expiry", &T::idle_expiry, time_between(second, hour), kReload,
              "how long a flow may be idle with nothing owned"),
       key<T>("doubt_wait", &T::doubt_wait, time_between(Duration::millis(100), second * 60), kReload,

@@ -85,18 +85,21 @@ Result<void> PcapngWriter::put_block(uint32_t type) {
   put32(pending_, length);
   bytes_ += length;
   body_.clear();
-  return pending_.size() >= kWriteAtOnce ? flush() : Result<void>{};
+  return pending_.size() >= kWriteAtOnce ? write_out() : Result<void>{};
 }
 
-Result<void> PcapngWriter::flush() {
+Result<void> PcapngWriter::write_out() {
   if (std::fwrite(pending_.data(), 1, pending_.size(), file_.get()) == pending_.size()) {
     pending_.clear();
+    packets_pending_ = 0;
     return {};
   }
   const int why = errno;
   // Whatever part of it was written would spoil the file for its readers.
-  const auto whole = static_cast<off_t>(bytes_ - pending_.size());
-  const bool cut = ::ftruncate(::fileno(file_.get()), whole) == 0;
+  bytes_ -= pending_.size();
+  packets_ -= packets_pending_;
+  lost_ = packets_pending_;
+  const bool cut = ::ftruncate(::fileno(file_.get()), static_cast<off_t>(bytes_)) == 0;
   file_.reset();
   return failed(std::string("write failed: ") + std::strerror(why) + "; check the free space of the disk. " +
                 (cut ? "The packets before it are in the file" : "The file ends inside a packet"));
@@ -120,15 +123,20 @@ Result<void> PcapngWriter::write(uint32_t interface, Instant time, Bytes data, u
     put_option(body_, kOptComment, comment);
     end_options(body_);
   }
-  if (auto r = put_block(kEnhancedPacket); !r) return r;
   ++packets_;
-  return {};
+  ++packets_pending_;
+  return put_block(kEnhancedPacket);
+}
+
+Result<void> PcapngWriter::flush() {
+  if (!error_.empty()) return Error{error_};
+  return file_ == nullptr ? Result<void>{} : write_out();
 }
 
 Result<void> PcapngWriter::close() {
   if (!error_.empty()) return Error{error_};
   if (file_ == nullptr) return {};
-  if (auto r = flush(); !r) return r;
+  if (auto r = write_out(); !r) return r;
   std::FILE* f = file_.release();
   if (std::fclose(f) != 0) {
     return failed(std::string("close failed: ") + std::strerror(errno) + "; the file may be incomplete");

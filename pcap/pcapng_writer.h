@@ -15,8 +15,8 @@
 namespace matchrdma {
 
 /// Duty: one pcapng file of one section, times in nanoseconds. A file that exists is never overwritten. It is
-/// complete only when close() said so; after an error, of a full disk say, it is closed and holds whole packets
-/// only. Does not know when a capture is to end.
+/// complete only when flush() or close() said so; after an error, of a full disk say, it is closed and holds
+/// whole packets only. Does not know when a capture is to end.
 class PcapngWriter {
  public:
   /// Creates the file. `interfaces` are the names that write() counts, from 0.
@@ -26,10 +26,15 @@ class PcapngWriter {
   /// further call returns that error.
   Result<void> write(uint32_t interface, Instant time, Bytes data, uint32_t original_length = 0,
                      std::string_view comment = {});
+  /// All that was given to write() is in the file.
+  Result<void> flush();
   Result<void> close();
 
+  /// Given to write(); after an error, what of it is in the file.
   uint64_t packets_written() const { return packets_; }
   uint64_t bytes_written() const { return bytes_; }
+  /// Given to write(), and not in the file because of the error.
+  uint64_t packets_lost() const { return lost_; }
   const std::string& name() const { return name_; }
 
  private:
@@ -39,7 +44,7 @@ class PcapngWriter {
   PcapngWriter(std::string name, std::FILE* f, size_t interfaces)
       : name_(std::move(name)), file_(f), interfaces_(interfaces) {}
   Result<void> put_block(uint32_t type);
-  Result<void> flush();
+  Result<void> write_out();
   Result<void> failed(const std::string& what);
 
   std::string name_;
@@ -48,7 +53,8 @@ class PcapngWriter {
   std::vector<uint8_t> body_;     ///< of the block being made
   std::vector<uint8_t> pending_;  ///< whole blocks that the file does not have yet
   std::string error_;
-  uint64_t packets_ = 0, bytes_ = 0;
+  uint64_t packets_ = 0, bytes_ = 0, lost_ = 0;
+  uint64_t packets_pending_ = 0;  ///< of these, in `pending_`
 };
 
 }  // namespace matchrdma

@@ -64,6 +64,7 @@ TEST_F(PcapngWriterTest, FullDiskLeavesWholePackets) {
   const std::vector<uint8_t> data(1000);
   uint32_t written = 0;
   while (written < 1000 && w->write(0, Instant{1}, data).ok()) ++written;
+  ++written;  // the one that failed was given to it, too
   setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_LT(written, 200u);
   const auto closed = w->close();
@@ -76,6 +77,9 @@ TEST_F(PcapngWriterTest, FullDiskLeavesWholePackets) {
   while (r->next(p) == ReadStatus::kPacket) ++read;
   EXPECT_EQ(r->message(), "");
   EXPECT_GT(read, 50u);
+  EXPECT_EQ(w->packets_written(), read);
+  EXPECT_EQ(w->packets_lost(), written - read);
+  EXPECT_EQ(w->bytes_written(), std::filesystem::file_size(path));
 }
 
 TEST_F(PcapngWriterTest, ClosedIsClosed) {

@@ -2,6 +2,7 @@
 #include <sysexits.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <iostream>
 
 #include "config/load.h"
@@ -44,6 +45,5 @@ int main(int argc, char** argv) {
   for (const std::string& line : (*d)->warnings()) daemon::log().warn(line);
   daemon::log().info("running");
   (*d)->run();
-  daemon::log().info("stopping");
-  return 0;
+  std::_Exit(0);
 }

@@ -46,7 +46,7 @@ struct CaptureStatus {
   bool running = false;
   std::string file;  ///< with its folder; empty: there was none yet
   uint64_t packets = 0, bytes = 0;
-  uint64_t missed = 0;  ///< packets that should be in it, but the writer was too slow
+  uint64_t missed = 0;  ///< packets that should be in it, but the writer was too slow or the disk full
   std::string text;     ///< why it ended, or what still bounds it
 };
 

@@ -75,13 +75,14 @@ struct PeerView {
   Duration rtt;         ///< 0: not measured yet
   uint8_t version = 0, peer_version = 0;
   std::string trouble;  ///< "", or why there is no session, in a sentence
+  std::string refused;  ///< the same where HELLOs come and are not believed
   uint64_t sessions = 0;
   uint64_t restarts = 0;  ///< the peer started anew
   uint64_t hello_refused = 0;
   ChannelCounters channel;  ///< of all workers
   uint64_t no_path = 0;     ///< control datagrams given up: the next hop is not known
   uint64_t no_buffer = 0;   ///< control datagrams given up: no packet buffer
-  uint64_t strange = 0;     ///< packets to our control address that are not the peer's, or cut
+  uint64_t strange = 0;     ///< packets to our control port that are not the peer's, or cut
   uint64_t l2_dropped = 0;  ///< link-local control frames that `l2_control: drop` kept off the span
 };
 
@@ -112,7 +113,7 @@ struct CustodyView {
   uint64_t gate_bytes = 0;             ///< part of them not admitted yet
   uint64_t held_bytes = 0;             ///< destination: reorder, undelivered, unsettled
   uint64_t owned_packets = 0;
-  Duration oldest;  ///< age of the oldest owned packet; 0: none
+  Duration oldest;  ///< age of the oldest owned packet at the newest walk over the flows; 0: nothing is owned
 };
 
 struct FlowRow {

@@ -24,7 +24,7 @@ struct Page {
 /// Runs in a thread of the web server: may read views and nothing else of the daemon.
 using MakePage = std::function<Page()>;
 
-/// Duty: answers GET and HEAD of the pages it was given, with two threads of its own. Reads nothing from disk
+/// Duty: answers GET and HEAD of the pages it was given, with threads of its own. Reads nothing from disk
 /// and takes nothing in. Knows no view.
 class HttpServer {
  public:

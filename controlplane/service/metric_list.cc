@@ -46,8 +46,7 @@ constexpr std::array kWorker{
 constexpr std::array kCustody{
   MetricOf<K>{kG, "custody_soft_limit_bytes", "bytes", "Above it senders are slowed down", [](const K& v) { return plain(v.soft_limit_bytes); }},
   MetricOf<K>{kG, "custody_hard_limit_bytes", "bytes", "Above it only a reserve per flow is accepted", [](const K& v) { return plain(v.hard_limit_bytes); }},
-  MetricOf<K>{kG, "custody_packets", "packets", "Packets owned: accepted and not confirmed", [](const K& v) { return plain(v.owned_packets); }},
-  MetricOf<K>{kG, "custody_oldest_age_seconds", "seconds", "Age of the oldest owned packet; 0 if nothing is owned", [](const K& v) { return seconds(v.oldest); }},
+  MetricOf<K>{kG, "custody_oldest_age_seconds", "seconds", "Age of the oldest owned packet when its flow was looked at, up to 2 s ago; 0 if nothing is owned", [](const K& v) { return seconds(v.oldest); }},
 };
 
 constexpr std::array kPort{
@@ -80,7 +79,7 @@ constexpr std::array kPeer{
   MetricOf<S>{kC, "peer_hellos_refused", "packets", "Handshake datagrams that were not answered or not believed", [](const S& v) { return plain(v.hello_refused); }},
   MetricOf<S>{kC, "channel_no_path_datagrams", "packets", "Control datagrams given up because the next hop is not known", [](const S& v) { return plain(v.no_path); }},
   MetricOf<S>{kC, "channel_no_buffer_datagrams", "packets", "Control datagrams given up because no packet buffer was free", [](const S& v) { return plain(v.no_buffer); }},
-  MetricOf<S>{kC, "channel_strange_packets", "packets", "Packets to the proxy's control address that are not the peer's, or cut", [](const S& v) { return plain(v.strange); }},
+  MetricOf<S>{kC, "channel_strange_packets", "packets", "Packets to the control port of the proxy's address that are not the peer's, or cut", [](const S& v) { return plain(v.strange); }},
   MetricOf<S>{kC, "l2_control_dropped_packets", "packets", "Link-local control frames kept off the span (l2_control: drop)", [](const S& v) { return plain(v.l2_dropped); }},
   MetricOf<S>{kC, "channel_sealed_datagrams", "packets", "Control datagrams sent", [](const S& v) { return plain(v.channel.sealed); }},
   MetricOf<S>{kC, "channel_opened_datagrams", "packets", "Control datagrams received, authentic and new", [](const S& v) { return plain(v.channel.opened); }},

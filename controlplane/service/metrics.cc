@@ -211,7 +211,8 @@ std::string metrics_document() {
       "Labels are bounded: `worker`, `span`, `port`, `side`, `reason`, `role`, `state`. No address and no QPN "
       "is\n"
       "ever a label; `matchrdma ctl show flows` tells about single flows. Peaks and levels are gauges of this\n"
-      "process: they begin anew with it, as the counters do.\n\n"
+      "process: they begin anew with it, as the counters do. `matchrdma_receivers_*` exist for spans with an\n"
+      "`estimator` that is not `fixed`.\n\n"
       "| metric | type | unit | labels | what it is |\n|---|---|---|---|---|\n";
   for (const MetricInfo& m : metric_infos()) {
     s += "| `" + m.name + "` | " + m.type + " | " + m.unit + " | " + m.labels + " | " + m.help + " |\n";

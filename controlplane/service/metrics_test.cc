@@ -27,6 +27,8 @@ TEST(Metrics, ValuesOfTheView) {
   EXPECT_TRUE(has_line(text, "matchrdma_worker_busy_cycles_total{worker=\"0\"} 3000000000"));
   EXPECT_TRUE(has_line(text, "matchrdma_peer_round_trip_seconds{span=\"north\"} 0.01"));
   EXPECT_TRUE(has_line(text, "matchrdma_budget_rate_bytes_per_second{span=\"north\"} 25000000000"));
+  EXPECT_TRUE(has_line(text, "matchrdma_custody_packets{worker=\"1\"} 17"));
+  EXPECT_TRUE(has_line(text, "matchrdma_custody_oldest_age_seconds{worker=\"1\"} 0.012"));
   EXPECT_TRUE(has_line(text, "matchrdma_custody_age_seconds_count{worker=\"0\"} 1"));
   EXPECT_TRUE(has_line(text, "matchrdma_custody_age_seconds_bucket{worker=\"0\",le=\"+Inf\"} 1"));
   EXPECT_TRUE(has_line(text, "matchrdma_gate_wait_seconds_sum{worker=\"0\"} 0.002"));

@@ -43,6 +43,7 @@ inline std::shared_ptr<DaemonView> test_view(uint32_t flows = 4) {
     w.rx_packets = 12'345'678;
     w.counters.pseudo_acks = 41 + i;
     w.counters.custody_bytes = 1 << 20;
+    w.counters.custody_packets = 17;
     w.counters.reasons.add(Reason::kIcrcWan);
     w.latencies.ack.add(Duration::micros(3));
     w.latencies.gate_wait.add(Duration::millis(2));

@@ -41,6 +41,7 @@ enum class CounterKind : uint8_t {
   X(contradictions,        kCounter, "pair_contradictions",            "events",   "Pairs that turned out to be inferred wrongly") \
   X(rehash_events,         kCounter, "rehash_events",                  "events",   "Senders found to be acknowledged by another path") \
   X(custody_bytes,         kGauge,   "custody_bytes",                  "bytes",    "Owned packets: accepted and not confirmed") \
+  X(custody_packets,       kGauge,   "custody_packets",                "packets",  "Packets owned: accepted and not confirmed") \
   X(custody_peak,          kPeak,    "custody_peak_bytes",             "bytes",    "Highest value of custody_bytes since start") \
   X(gate_bytes,            kGauge,   "gate_bytes",                     "bytes",    "Owned packets that the budget has not admitted yet") \
   X(gate_peak,             kPeak,    "gate_peak_bytes",                "bytes",    "Highest value of gate_bytes since start") \

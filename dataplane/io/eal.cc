@@ -107,10 +107,12 @@ Result<std::unique_ptr<Eal>> Eal::start(const EalOptions& options) {
 
 Eal::~Eal() {
   join();
-  const std::string folder = rte_eal_get_runtime_dir();
+  leave();
   rte_eal_cleanup();
-  static_cast<void>(::rmdir(folder.c_str()));  // DPDK leaves it; what is in use by others is not empty
 }
+
+// DPDK leaves its folder; what is in use by others is not empty.
+void Eal::leave() { static_cast<void>(::rmdir(rte_eal_get_runtime_dir())); }
 
 Result<void> Eal::launch(uint32_t index, std::function<void()> job) {
   if (index >= jobs_.size())

@@ -41,14 +41,15 @@ enum class Lane : uint8_t {
 
 struct PortAbilities {
   std::string driver;
-  uint16_t rx_queues = 1;        ///< fewer than workers: the workers behind take from a Dispatch
-  uint16_t tx_queues = 1;        ///< for kBulk; fewer than workers: shared under a lock
-  bool rss = false;              ///< both directions of an IP pair arrive at one worker; else use a Dispatch
-  bool control_queues = false;   ///< kControl has queues of its own
-  bool link_forwarding = false;  ///< set_link() is supported
-  bool kernel_backed = false;    ///< an interface of the kernel: af_packet, af_xdp, tap
-  bool wakes = false;            ///< a sleeping worker is woken by what arrives
-  bool exact_tags = true;        ///< VLAN tags arrive as they were sent; false: 0x88a8 becomes 0x8100
+  uint16_t rx_queues = 1;          ///< fewer than workers: the workers behind take from a Dispatch
+  uint16_t tx_queues = 1;          ///< for kBulk; fewer than workers: shared under a lock
+  bool rss = false;                ///< both directions of an IP pair arrive at one worker; else use a Dispatch
+  bool control_queues = false;     ///< kControl has queues of its own
+  bool link_forwarding = false;    ///< set_link() is supported
+  bool kernel_backed = false;      ///< an interface of the kernel: af_packet, af_xdp, tap
+  bool wakes = false;              ///< a sleeping worker is woken by what arrives
+  bool exact_tags = true;          ///< VLAN tags arrive as they were sent; false: 0x88a8 becomes 0x8100
+  bool ends_with_process = false;  ///< nothing stays behind where it is not closed; the kernel does that faster
   std::string
       merging;  ///< why the kernel may still merge frames before they arrive (GRO, LRO); empty: it does not
 };

@@ -241,6 +241,9 @@ Result<void> Port::Impl::setup(std::span<MbufPool* const> pools) {
     if (const int r = rte_eth_promiscuous_enable(id); r != 0 && r != -ENOTSUP)
       return failed("promiscuous mode is refused", r);
   abilities.wakes = !sockets.empty();
+  // An XDP program, tc rules and sockets in the file system would outlive the process.
+  abilities.ends_with_process =
+      device.kind == DeviceName::Kind::kPci || device.kind == DeviceName::Kind::kAfPacket;
   abilities.link_forwarding = abilities.kernel_backed || device.kind == DeviceName::Kind::kPci;
   return {};
 }

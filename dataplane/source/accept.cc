@@ -85,6 +85,7 @@ bool take(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx
   f.epsn += psns;
   f.owned_bytes += bytes;
   ctx.n->custody_bytes += bytes;
+  ++ctx.n->custody_packets;
   ctx.n->custody_peak = std::max(ctx.n->custody_peak, ctx.n->custody_bytes);
   return true;
 }

@@ -20,6 +20,7 @@ void uncount(SourceFlow& f, const Owned& o, const RoleCtx& ctx) {
   if (o.has(Owned::kResend)) --f.resend_pending;
   f.owned_bytes -= o.packet->size;
   ctx.n->custody_bytes -= o.packet->size;
+  --ctx.n->custody_packets;
 }
 
 void forget_front(SourceFlow& f, const RoleCtx& ctx) {

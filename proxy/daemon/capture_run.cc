@@ -30,11 +30,18 @@ CaptureRun::CaptureRun(const service::CaptureRequest& what, PcapngWriter file, I
 
 void CaptureRun::pump(Instant now) {
   if (!status_.running) return;
-  for (const TappedPacket& p : tap_->take(status_.missed)) {
-    write(p);
-    if (!status_.running) return;
+  const std::vector<TappedPacket> taken = tap_->take(status_.missed);
+  for (size_t i = 0; i < taken.size() && status_.running; ++i) {
+    write(taken[i]);
+    if (failed_) status_.missed += taken.size() - i - 1;
   }
-  if (ends_ <= now) end("its time is over");
+  if (!status_.running) return;
+  // Whoever looks now finds in the file what the status says.
+  if (const auto r = file_.flush(); !r) {
+    end(r.error());
+  } else if (ends_ <= now) {
+    end("its time is over");
+  }
 }
 
 void CaptureRun::write(const TappedPacket& p) {
@@ -43,8 +50,7 @@ void CaptureRun::write(const TappedPacket& p) {
     end(r.error());
     return;
   }
-  status_.packets = file_.packets_written();
-  status_.bytes = file_.bytes_written();
+  count();
   if (status_.packets >= tap_->what().max_packets) end("it has as many packets as were asked for");
   if (status_.running && status_.bytes >= tap_->what().max_bytes) end("it is as large as was asked for");
 }
@@ -58,6 +64,14 @@ void CaptureRun::end(const std::string& why) {
   status_.running = false;
   const auto closed = file_.close();
   status_.text = closed ? why : closed.error();
+  failed_ = !closed;
+  count();
+  status_.missed += file_.packets_lost();
+}
+
+void CaptureRun::count() {
+  status_.packets = file_.packets_written();
+  status_.bytes = file_.bytes_written();
 }
 
 }  // namespace matchrdma::daemon

@@ -28,12 +28,14 @@ class CaptureRun {
   CaptureRun(const service::CaptureRequest& what, PcapngWriter file, Instant ends, Duration unix_epoch);
   void write(const TappedPacket& p);
   void end(const std::string& why);
+  void count();
 
   std::shared_ptr<CaptureTap> tap_;
   PcapngWriter file_;
   Instant ends_;
   Duration unix_epoch_;
   service::CaptureStatus status_;
+  bool failed_ = false;  ///< the file could not take all of it
 };
 
 }  // namespace matchrdma::daemon

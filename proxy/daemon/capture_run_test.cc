@@ -1,6 +1,10 @@
 #include "proxy/daemon/capture_run.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
 
 #include "dataplane/base/test_folder.h"
 #include "pcap/capture_reader.h"
@@ -69,6 +73,45 @@ TEST_F(CaptureRunTest, EndsWhenItsTimeIsOverOrItIsStopped) {
   packet(*small, 2);
   small->pump(Instant{} + Duration::seconds(1));
   EXPECT_EQ(small->status().packets, 1u);
+}
+
+// What a status says of a file is what its readers find in it, and what the disk did not take is missed.
+TEST_F(CaptureRunTest, CountsOnlyWhatAFullDiskTook) {
+  auto what = request();
+  what.max_packets = 10'000;
+  const auto run = start(what);
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{100'000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  uint64_t offered = 0;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 1000 && run->status().running; ++i, ++offered) packet(*run, static_cast<uint8_t>(i));
+    run->pump(Instant{} + Duration::seconds(1));
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_FALSE(run->status().running);
+  EXPECT_NE(run->status().text.find("check the free space of the disk"), std::string::npos);
+  auto file = CaptureReader::open(folder / "c.pcapng");
+  ASSERT_TRUE(file.ok()) << file.error();
+  CapturedPacket p;
+  uint64_t read = 0;
+  while (file->next(p) == ReadStatus::kPacket) ++read;
+  EXPECT_EQ(file->message(), "");
+  EXPECT_GT(read, 0u);
+  EXPECT_EQ(run->status().packets, read);
+  EXPECT_EQ(run->status().bytes, std::filesystem::file_size(folder / "c.pcapng"));
+  EXPECT_EQ(run->status().missed, offered - read);
+}
+
+TEST_F(CaptureRunTest, StatusSpeaksOfTheFile) {
+  const auto run = start(request());
+  packet(*run, 1);
+  run->pump(Instant{} + Duration::seconds(1));
+  EXPECT_TRUE(run->status().running);
+  EXPECT_EQ(run->status().packets, 1u);
+  EXPECT_EQ(run->status().bytes, std::filesystem::file_size(folder / "c.pcapng"));
 }
 
 TEST_F(CaptureRunTest, NeverOverwrites) {

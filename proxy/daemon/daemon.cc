@@ -23,6 +23,7 @@ namespace matchrdma::daemon {
 namespace {
 
 constexpr Duration kReportEvery = Duration::millis(500);
+constexpr Duration kLookEvery = Duration::millis(10);  ///< for the end of a drain
 constexpr Duration kFlowsEvery = Duration::seconds(2);
 
 NeighbourConfig neighbour_of(const SpanConfig& s, const Mac& mac) {
@@ -96,6 +97,7 @@ Result<void> Daemon::make() {
     machine_ = std::move(*machine);
   }
   span_links_.resize(config_->spans.size());
+  refusals_told_.resize(config_->spans.size());
   reports_.resize(machine_->workers.size());
   walks_.resize(machine_->workers.size());
   if (config_->journal_path.empty()) {
@@ -241,20 +243,14 @@ Result<void> Daemon::make_services() {
   if (config_->metrics) {
     auto h = service::HttpServer::start({to_text(config_->metrics->address), config_->metrics->port},
                                         service::service_pages(board_));
-    if (!h) return Error{h.error()};
+    if (!h) return Error{"metrics.listen: " + h.error()};
     http_ = std::move(*h);
   }
   return {};
 }
 
+// Of one that could not start: no worker runs.
 Daemon::~Daemon() {
-  if (machine_ == nullptr) return;
-  http_.reset();  // takes up to a second, in which packets pass
-  stop_ = true;
-  for (auto& i : machine_->idle) i->wake();
-  machine_->eal->join();
-  restore_lan_links();
-  budgets_.reset();
   if (admin_ != nullptr) service::remove_admin_socket(config_->admin.socket);
 }
 
@@ -265,7 +261,7 @@ void Daemon::run() {
   }
   notify_.ready(status_text());
   while (running_) loop_once();
-  notify_.stopping("stopping");
+  leave();
 }
 
 Instant Daemon::next_wakeup() const {
@@ -299,22 +295,28 @@ void Daemon::loop_once() {
   }
   if (next_report_ <= t) {
     ask_reports();
-    next_report_ = t + kReportEvery;
+    next_report_ = t + (stopping() ? kLookEvery : kReportEvery);
     notify_.watchdog();
   }
+  if (stopping() && may_stop()) running_ = false;
 }
 
 void Daemon::on_signal() {
   signalfd_siginfo s{};
   while (read(signals_.get(), &s, sizeof s) == static_cast<ssize_t>(sizeof s)) {
-    if (s.ssi_signo == SIGHUP) {
+    if (s.ssi_signo == SIGHUP && stopping()) {
+      log().warn("SIGHUP is ignored: the daemon is stopping");
+    } else if (s.ssi_signo == SIGHUP) {
       timespec t{};
       clock_gettime(CLOCK_MONOTONIC, &t);
       notify_.reloading(Duration{int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec});
       static_cast<void>(reload());  // it tells the log
       notify_.ready(status_text());
-    } else {
+    } else if (stopping()) {
+      log().warn("stopping at once: a second signal has come");
       running_ = false;
+    } else {
+      begin_stop();
     }
   }
 }

@@ -32,7 +32,8 @@ class Daemon final : public service::DaemonControl {
   ~Daemon() override;
   Daemon(const Daemon&) = delete;
 
-  /// Until SIGTERM or SIGINT. SIGHUP reloads.
+  /// Until SIGTERM or SIGINT, and until what is owned then is delivered; a second one ends it at once. SIGHUP
+  /// reloads. The process must end without destroying the daemon: memory and devices go faster with it.
   void run();
   const std::vector<std::string>& sizes() const { return machine_->sizes; }
   const std::vector<std::string>& warnings() const { return machine_->warnings; }
@@ -77,6 +78,13 @@ class Daemon final : public service::DaemonControl {
   Instant now() const { return machine_->clock->now(); }
   Instant next_wakeup() const;
 
+  // stop.cc
+  void begin_stop();
+  bool stopping() const { return !stop_asked_.is_never(); }
+  bool may_stop() const;
+  void leave();
+  void tell_owned() const;
+
   // links.cc: link loss forwarding (H14), paths found by one worker
   void poll_links();
   void follow_wan_link(size_t span);
@@ -100,6 +108,8 @@ class Daemon final : public service::DaemonControl {
   // events.cc
   void tell_news(const service::DaemonView* before, const service::DaemonView& now_seen);
   void tell_failed_flows();
+  void tell_refusal(size_t span, const service::PeerView& peer, bool told_already);
+  void tell_strangers();
   std::string status_text() const;
 
   // orders.cc
@@ -123,6 +133,7 @@ class Daemon final : public service::DaemonControl {
   std::vector<std::unique_ptr<PeerLink>> links_;  ///< one per span
   std::atomic<bool> stop_{false};
   bool running_ = true;
+  Instant stop_asked_ = Instant::never();
   Notify notify_;
 
   Mailbox mailbox_;  ///< from workers
@@ -138,8 +149,11 @@ class Daemon final : public service::DaemonControl {
   Instant flows_at_ = Instant::never();
   Instant next_report_, next_flows_, next_link_poll_;
   std::vector<SpanLinks> span_links_;
-  std::string status_told_;            ///< to the service manager
-  std::string journal_told_;           ///< the trouble that the log knows of
+  std::string status_told_;                           ///< to the service manager
+  std::string journal_told_;                          ///< the trouble that the log knows of
+  std::vector<std::set<std::string>> refusals_told_;  ///< by span
+  service::LineServerCounters strangers_told_;
+  Instant strangers_at_;               ///< not earlier
   std::set<std::string> failed_told_;  ///< QPs that the log has named and that are failed still
   uint64_t reloads_ = 0, reloads_refused_ = 0;
   int64_t started_unix_s_ = 0;

@@ -232,6 +232,7 @@ Result<std::string> Daemon::reload() {
     log().error("reload refused, the running config stays: " + why);
     return Error{why};
   };
+  if (stopping()) return refuse("the daemon is stopping; its next life reads the file");
   if (!next.ok()) return refuse(complaints(next));
   const std::vector<std::string> frozen = restart_needed(*config_, *next.config);
   if (!frozen.empty())

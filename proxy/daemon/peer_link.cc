@@ -93,7 +93,6 @@ void PeerLink::act(PeerOutput& out, Instant now) {
       trouble_ = "the peer speaks version " + std::to_string(refused->peer) +
                  " of the control subchannel, this proxy " + std::to_string(refused->own) +
                  ": install the same release at both ends";
-      hooks_.tell("span " + span_ + ": " + trouble_);
     }
   }
   if (started || session_.session().number != published_) {

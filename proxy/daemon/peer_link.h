@@ -48,9 +48,12 @@ class PeerLink {
   const PeerSession& session() const { return session_; }
   uint64_t sessions() const { return sessions_; }
   uint64_t restarts() const { return restarts_; }
-  const std::string& trouble() const { return trouble_; }
-  /// What was wrong with the HELLOs of the last while, none of which was believed; empty: none came.
-  std::string refused(Instant now) const { return now < refused_until_ ? refused_ : ""; }
+  /// What is wrong with the HELLOs that come, none of which is believed: a version that is not ours, until
+  /// there is a session, or what the last while has shown. Empty: none came. Means nothing while a session is
+  /// alive, since strangers may send them.
+  std::string refused(Instant now) const {
+    return !trouble_.empty() ? trouble_ : now < refused_until_ ? refused_ : "";
+  }
   uint8_t peer_version() const { return peer_version_; }
 
  private:

@@ -1,5 +1,6 @@
 #include "proxy/daemon/report.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace matchrdma::daemon {
@@ -25,6 +26,7 @@ void report_end(const SpanEnd& end, const std::string& span, WorkerReport& out) 
   add(out.view.counters, s.counters());
   add(out.view.latencies, s.latencies());
   out.custody.bytes += s.counters().custody_bytes;
+  out.custody.owned_packets += s.counters().custody_packets;
   out.custody.peak_bytes += s.counters().custody_peak;
   out.custody.gate_bytes += s.counters().gate_bytes;
   out.custody.held_bytes += s.counters().held_bytes;
@@ -40,16 +42,16 @@ void report_end(const SpanEnd& end, const std::string& span, WorkerReport& out) 
   r.wants_new_session = end.channel().wants_new_session();
   r.path = end.path();
   r.drained = s.drained();
+  r.owned_bytes = s.counters().custody_bytes;
   out.spans.push_back(r);
 }
 
-void FlowWalk::walk(const SpanEnd& end, const std::string& span) {
+void FlowWalk::walk(const SpanEnd& end, const std::string& span, Instant now) {
   const Shard& s = end.shard();
   std::vector<FlowView> piece;
   record_ = s.flows(record_, kRecords, piece);
   for (FlowView& v : piece) {
-    owned_packets += v.source ? v.owned_packets : 0;
-    oldest_owned = earlier(oldest_owned, v.oldest_owned);
+    if (!v.oldest_owned.is_never()) oldest = std::max(oldest, now - v.oldest_owned);
     flows.push_back({std::move(v), span, worker_});
   }
   if (record_ != 0) return;

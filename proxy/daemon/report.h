@@ -15,6 +15,7 @@ struct SpanReport {
   bool wants_new_session = false;
   std::optional<ControlPath> path;
   bool drained = false;
+  uint64_t owned_bytes = 0;
 };
 
 struct WorkerReport {
@@ -58,19 +59,18 @@ class FlowWalk {
   explicit FlowWalk(uint32_t worker) : worker_(worker) {}
   /// One piece; true when that was the last one.
   template <class Io>
-  bool step(Worker<Io>& w, const std::vector<std::string>& spans) {
+  bool step(Worker<Io>& w, const std::vector<std::string>& spans, Instant now) {
     if (span_ == w.ends()) return true;
-    walk(w.end(span_), spans[span_]);
+    walk(w.end(span_), spans[span_], now);
     return span_ == w.ends();
   }
 
   std::vector<service::FlowRow> flows;
   std::vector<service::UnpairedRow> unpaired;
-  uint64_t owned_packets = 0;
-  Instant oldest_owned = Instant::never();
+  Duration oldest;  ///< age that the oldest owned packet had when its flow was looked at; 0: nothing is owned
 
  private:
-  void walk(const SpanEnd& end, const std::string& span);
+  void walk(const SpanEnd& end, const std::string& span, Instant now);
 
   uint32_t worker_;
   size_t span_ = 0, record_ = 0;

@@ -21,7 +21,7 @@ void Daemon::ask_flows() {
 // One piece for each round of the worker.
 void Daemon::walk_flows(DpdkWorker& w, const std::shared_ptr<FlowWalk>& walk) {
   w.mailbox().post([this, &w, walk] {
-    if (walk->step(w, span_names_)) {
+    if (walk->step(w, span_names_, now())) {
       mailbox_.post([this, i = w.index(), walk] { take_flows(i, walk); });
     } else {
       walk_flows(w, walk);
@@ -52,8 +52,8 @@ void Daemon::take_report(WorkerReport r) {
   r.custody.hard_limit_bytes = machine_->limits.custody_hard_bytes;
   if (const auto& walk = walks_[w]; walk != nullptr) {
     r.view.flows = walk->flows.size();
-    r.custody.owned_packets = walk->owned_packets;
-    if (!walk->oldest_owned.is_never()) r.custody.oldest = now() - walk->oldest_owned;
+    // Of the walk, which is older than the rest: what it saw may be gone.
+    if (r.custody.owned_packets != 0) r.custody.oldest = walk->oldest;
   }
   for (size_t s = 0; s < r.spans.size(); ++s) {
     if (r.spans[s].wants_new_session) links_[s]->renew(now());
@@ -91,8 +91,7 @@ service::PeerView Daemon::peer_view(size_t s) const {
   if (v.ever_heard) v.last_heard = now() - heard;
   v.version = kChannelVersion;
   v.peer_version = l.up() ? kChannelVersion : l.peer_version();
-  v.trouble = l.trouble();
-  if (v.trouble.empty() && v.session != service::SessionState::kUp) v.trouble = l.refused(now());
+  if (v.session != service::SessionState::kUp) v.refused = v.trouble = l.refused(now());
   if (v.trouble.empty() && l.up() && v.session != service::SessionState::kUp) {
     v.trouble = "the peer has fallen silent: is its daemon running, is the span up?";
   }
@@ -177,9 +176,13 @@ std::vector<service::Condition> Daemon::conditions(const service::DaemonView& v)
   }
   if (const std::string journal = journal_trouble(); !journal.empty())
     out.push_back({"journal", false, journal});
-  if (draining_)
+  if (stopping()) {
+    out.push_back(
+        {"drain", false, "the daemon is stopping: no new custody is taken, what is owned is delivered"});
+  } else if (draining_) {
     out.push_back(
         {"drain", false, "draining: no new custody is taken; restart the daemon or `ctl reload` ends it"});
+  }
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "dataplane/wire/frame_builder.h"
 #include "model/packet_arena.h"
 #include "proxy/daemon/peer_link.h"
+#include "proxy/daemon/report.h"
 
 namespace matchrdma::daemon {
 namespace {
@@ -201,6 +202,30 @@ TEST_F(DaemonPair, AcknowledgesFromCustodyWhatItHasWrittenToTheJournal) {
   EXPECT_TRUE(a.journal.back().promised);
   ASSERT_EQ(b.to_host().size(), 1u);
   EXPECT_EQ(b.to_host()[0].psn().v, 100u);
+}
+
+// Packets and bytes of one moment; the age is that of the moment in which its flow was looked at.
+TEST_F(DaemonPair, CustodyIsToldAsItIs) {
+  run(Duration::millis(200));
+  ASSERT_EQ(a.worker.end(0).register_qp(pair(), clock), Registered::kYes);
+  run(Duration::millis(50));
+  a.io.far = nullptr;  // the span is cut
+  request(100);
+  request(101);
+  run(Duration::millis(1));
+  const WorkerReport r = report(a.worker, {"span"}, clock);
+  EXPECT_EQ(r.custody.owned_packets, 2u);
+  EXPECT_EQ(r.custody.owned_packets, a.worker.end(0).shard().owned_packets());
+  EXPECT_GT(r.custody.bytes, 2 * 64u);
+  run(Duration::millis(6));
+  FlowWalk walk(0);
+  while (!walk.step(a.worker, {"span"}, clock)) {
+  }
+  EXPECT_GE(walk.oldest, Duration::millis(6));
+  EXPECT_LE(walk.oldest, Duration::millis(7));
+  a.io.far = &b.io;
+  run(Duration::millis(200));
+  EXPECT_EQ(report(a.worker, {"span"}, clock).custody.owned_packets, 2u) << "nobody has acknowledged them";
 }
 
 // Behind what is forwarded to the same host: an ACK in a faster queue would overtake READ responses (C3).

@@ -14,7 +14,7 @@ import urllib.request
 
 from case import Case, main
 from hosts import Hosts, Pair
-from testbed import await_, fresh
+from testbed import MTU, await_, fresh
 
 NO_PROMETHEUS = "the Debian package prometheus is not installed"
 PORT = 9090
@@ -65,6 +65,20 @@ class Metrics(Case):
             done = subprocess.run(["promtool", "check", "metrics"], input=daemon.get("/metrics")[1], check=False,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    def test_custody_is_of_one_moment(self):
+        """Packets and bytes of one report fit each other, and nothing that is not owned has an age."""
+        self.bed.span.set(5000)  # something is owned all the time
+        self.addCleanup(self.bed.span.set, 100)
+        for daemon in self.bed.both:
+            await_(lambda d=daemon: d.metrics()["matchrdma_custody_packets"] > 0, "custody")
+        for _ in range(8):
+            for m in fresh(*self.bed.both):
+                packets, owned = m["matchrdma_custody_packets"], m["matchrdma_custody_bytes"]
+                self.assertLessEqual(60 * packets, owned)
+                self.assertLessEqual(owned, (MTU + 18) * packets)
+                if packets == 0:
+                    self.assertEqual(m["matchrdma_custody_oldest_age_seconds"], 0)
 
     def query(self, expression):
         """The values of an instant query, as soon as there are two."""

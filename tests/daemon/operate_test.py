@@ -16,6 +16,11 @@ NUMBERS = itertools.count(1)
 ENDLESS = ("--early", "--work", "send,write", "--messages", "1000000")
 
 
+def patient(text):
+    """Receivers that are asked soon, and a stop that waits for machines that are slow."""
+    return "stop_patience: 50s\n" + text.replace("receiver_timeout: 5s", "receiver_timeout: 1s")
+
+
 class Operate(Case):
     """Two pairs transfer all the time, both ways, new ones for each test."""
     shared = True
@@ -78,9 +83,25 @@ class Operate(Case):
         self.bed.await_sessions()
         self.assert_right(self.traffic.end())
 
+    def test_stop_without_drain(self):
+        """A stop delivers first what it has promised: nobody is failed by the next life, at either end."""
+        for daemon in self.both:
+            daemon.write_config(change=patient)
+            daemon.ctl("reload")
+        self.transfer("--timeout", "500ms", "--retries", "-1")
+        for daemon in (self.b, self.a):
+            if daemon is self.a:  # B has forgotten the pairs, A has not
+                self.a.await_more("pseudo_acks", self.a.count("pseudo_acks") + 20)
+            self.stop(daemon)
+            self.assertNotIn("were owned", daemon.process.said())
+            daemon.start()
+            self.assertNotIn("journal: QP", daemon.process.said())
+            self.bed.await_sessions()
+        self.assert_right(self.traffic.end())
+
     def stop(self, daemon):
         daemon.process.popen.send_signal(signal.SIGTERM)
-        daemon.process.popen.wait(30)
+        daemon.process.popen.wait(60)
         self.assertEqual(daemon.process.popen.returncode, 0, daemon.process.said())
         self.assertIn("stopping", daemon.process.said())
         self.assertFalse(os.path.exists(daemon.admin), "the admin socket is still there")

@@ -27,6 +27,16 @@ class Peer(Case):
         self.assert_unnoticed(self.hosts([Pair(1), Pair(2)], "--both", "--messages", "40", ends=ends).result())
         self.assertEqual(a.count("pseudo_acks"), 0)
 
+    def assert_told_once(self, trouble, daemon):
+        """In the log, however many HELLOs come."""
+        def seen():
+            return daemon.peer()["hello_refused"]
+        for more in range(1, 4):
+            await_(lambda s=seen(): seen() > s, f"{more} more HELLOs")
+        warnings = [line for line in daemon.process.said().splitlines() if trouble in line]
+        self.assertEqual(len(warnings), 1, daemon.process.said())
+        self.assertIn(" warning: span test: ", warnings[0])
+
     def test_another_key(self):
         """The same number and another secret."""
         self.bed.start_span()
@@ -36,6 +46,8 @@ class Peer(Case):
         await_(lambda: self.bed.a.peer()["hello_refused"] > 0, "a HELLO that is not believed")
         self.assert_transparent("HELLOs come that are sealed under another secret than the one in our key file")
         self.assertEqual(self.bed.b.count("pseudo_acks"), 0)
+        for daemon in self.bed.both:
+            self.assert_told_once("sealed under another secret", daemon)
 
     def test_a_peer_that_comes_back_with_another_key(self):
         """It is not silent: the two do not hold one key any more."""
@@ -45,6 +57,7 @@ class Peer(Case):
         self.bed.make_key(1)
         self.bed.b.start()
         self.assert_transparent("HELLOs come that are sealed under another secret than the one in our key file")
+        self.assert_told_once("sealed under another secret", self.bed.a)
 
     def test_another_key_number(self):
         self.bed.start_span()
@@ -53,6 +66,7 @@ class Peer(Case):
         self.bed.a.start()
         self.bed.b.start()
         self.assert_transparent("HELLOs come that are sealed under a key number which is not in peer.keys here")
+        self.assert_told_once("a key number which is not in peer.keys here", self.bed.a)
 
     def test_another_version(self):
         """A peer with the right key and a later version; for the data it is a wire."""
@@ -64,6 +78,7 @@ class Peer(Case):
         self.assert_transparent("the peer speaks version 3 of the control subchannel, this proxy 2: install the same "
                                 "release at both ends", ends=("tapA", "wanB"))
         self.assertEqual(self.bed.a.peer()["peer_version"], 3)
+        self.assert_told_once("the peer speaks version 3", self.bed.a)
 
     def test_cut_that_no_traffic_shows(self):
         """How far the peer is, and that it is not there any more, is known without any flow."""

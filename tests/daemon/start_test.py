@@ -6,11 +6,12 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 
 from case import Case, main
 from hosts import Pair
-from testbed import MTU, call
+from testbed import MTU, SECONDS, await_, call
 
 NOBODY = 65534
 EX_CONFIG = 78
@@ -81,7 +82,7 @@ class Start(Case):
 
     def test_the_same_metrics_address(self):
         said = self.third(lambda text: self.own(text).replace("127.0.0.1:9466", "127.0.0.1:9464"))
-        self.assertIn("127.0.0.1:9464", said)
+        self.assertIn("metrics.listen: web server on 127.0.0.1:9464: ", said)
 
     def test_no_such_interface(self):
         said = self.third(lambda text: self.own(text).replace("iface=lanC", "iface=nosuch"))
@@ -126,24 +127,83 @@ class Start(Case):
         said = self.third(change, user=NOBODY, group=NOBODY, extra_groups=[])
         self.assertRegex(said, "NET_RAW")
 
-    def test_terminated_under_load(self):
-        """SIGTERM ends a daemon that owns data; its next life tells whom it could not keep its word to."""
-        pair = Pair(2)
+    def owning(self, pair):
+        """Hosts whose source daemon owns what it cannot deliver: the span is cut."""
         pair.register(self.bed.a)
         self.bed.span.set(10000)
         hosts = self.hosts([pair], "--early", "--work", "send,write", "--messages", "1000000", "--timeout", "500ms",
                            "--retries", "-1")
         self.bed.a.await_more("pseudo_acks", self.bed.a.count("pseudo_acks") + 50)
-        process = self.bed.a.process
-        process.popen.send_signal(signal.SIGTERM)
-        self.assertEqual(process.popen.wait(30), 0, process.said())
-        self.assertIn("stopping", process.said())
+        self.bed.span.cut()
+        return hosts
+
+    def assert_stopped(self, process):
+        self.assertEqual(process.popen.wait(60), 0, process.said())
+        self.assertRegex(process.said(), r" warning: stopped while \d+ packets \(\d+ bytes\) of 1 queue pairs were owned: "
+                                         r"those that were promised them are failed by the next start")
         self.assertFalse(os.path.exists(self.bed.a.admin), "the admin socket is still there")
         self.assertIn("is matchrdmad running", self.bed.a.refused("show", "status"))
+
+    def start_again(self, pair, hosts):
+        """The next life tells whom the last one could not keep its word to."""
+        self.bed.span.restore()
+        self.bed.a.write_config()
         self.bed.a.start()
         self.assertIn(f"journal: QP {pair.a[0]} of {pair.address('A')}", self.bed.a.process.said())
         self.assert_right(hosts.result(), failed=[pair.a[0]])
         self.bed.span.set(0)
+        self.bed.await_sessions()
+
+    def test_terminated_twice_under_load(self):
+        """A daemon that owns data waits for its peer; a second signal ends it at once."""
+        pair = Pair(2)
+        hosts = self.owning(pair)
+        self.bed.a.write_config(change=lambda text: "stop_patience: 50s\n" + text)
+        self.bed.a.ctl("reload")
+        process = self.bed.a.process
+        process.popen.send_signal(signal.SIGTERM)
+        await_(lambda: "for at most 50s (stop_patience)" in process.said(), "the drain in the log")
+        await_(lambda: "the daemon is stopping" in self.bed.a.get("/readyz")[1], "the drain in /readyz")
+        self.assertIn("the daemon is stopping; its next life reads the file", self.bed.a.refused("reload"))
+        self.assertGreater(self.bed.a.show("custody")["custody"][0]["owned_packets"], 0)
+        self.assertTrue(process.alive(), process.said())
+        process.popen.send_signal(signal.SIGINT)
+        self.assert_stopped(process)
+        self.assertIn("stopping at once: a second signal has come", process.said())
+        self.start_again(pair, hosts)
+
+    def test_terminated_while_the_peer_stays_away(self):
+        """It waits no longer than it may."""
+        pair = Pair(3)
+        hosts = self.owning(pair)
+        self.bed.a.write_config(change=lambda text: "stop_patience: 300ms\n" + text)
+        self.bed.a.ctl("reload")
+        process = self.bed.a.process
+        process.popen.send_signal(signal.SIGTERM)
+        self.assert_stopped(process)
+        self.start_again(pair, hosts)
+
+    def test_service_manager_is_told(self):
+        """STOPPING=1 with the first signal, and why it takes its time."""
+        path = os.path.join(self.bed.folder, "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(path)
+            manager.settimeout(SECONDS)
+            self.bed.a.process.stop()
+            os.environ["NOTIFY_SOCKET"] = path
+            try:
+                self.bed.a.start()
+            finally:
+                del os.environ["NOTIFY_SOCKET"]
+            self.bed.await_sessions()
+            self.bed.a.process.popen.send_signal(signal.SIGTERM)
+            told = ""
+            while "STATUS=stopping" not in told:
+                told += manager.recv(4096).decode()
+        self.assertLess(told.index("READY=1\n"), told.index("STOPPING=1\nSTATUS=draining\n"), told)
+        self.assertEqual(self.bed.a.process.popen.wait(60), 0)
+        self.assertNotIn("were owned", self.bed.a.process.said())
+        self.bed.a.start()
         self.bed.await_sessions()
 
 

@@ -3,11 +3,13 @@
 
     unshare --net warn_test.py FOLDER-OF-PROGRAMS
 """
+import contextlib
 import os
 import re
+import socket
 
 from case import Case, main
-from testbed import await_
+from testbed import await_, fresh
 
 
 class Warnings(Case):
@@ -30,6 +32,31 @@ class Warnings(Case):
     def test_limits_that_fit(self):
         self.bed.a.start()
         self.assertNotIn("are lowered", self.said())
+
+    def strangers(self):
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", 9470), timeout=10) as client:
+                client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                with contextlib.suppress(ConnectionResetError):
+                    while client.recv(4096):
+                        pass
+
+    def test_strangers_at_the_registration_listener(self):
+        """Who leaves without a key is counted in the log, and not a line each."""
+        path = os.path.join(self.bed.folder, "psk")
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as f:
+            f.write("host-a " + 32 * "5a" + "\n")
+        listen = f"register:\n  listen: 127.0.0.1:9470\n  psk_file: {path}\n"
+        self.bed.a.write_config(change=lambda text: text + listen)
+        self.bed.a.start()
+        self.strangers()
+        await_(lambda: "clients left without showing a key" in self.said(), "the clients in the log")
+        self.strangers()
+        for _ in range(2):
+            fresh(self.bed.a)
+        lines = [line for line in self.said().splitlines() if "without showing a key" in line]
+        self.assertEqual(len(lines), 1, self.said())
+        self.assertRegex(lines[0], r" warning: register: [1-3] clients left without showing a key of register.psk_file, 0 ")
 
     def test_journal_that_is_deleted(self):
         self.bed.start()

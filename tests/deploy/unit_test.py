@@ -65,7 +65,23 @@ class Unit(unittest.TestCase):
     def test_it_says_when_it_is_ready_and_is_watched(self):
         self.assertEqual(self.service["Type"], ["notify"])
         self.assertRegex(self.service["WatchdogSec"][0], r"^\d+s$")
-        self.assertEqual(self.service["ExecReload"][-1], "/bin/kill -HUP $MAINPID")
+
+    def test_reload_tells_what_the_daemon_says(self):
+        """A signal has no answer: what the daemon refuses must fail the reload. The socket is the usual one."""
+        self.assertEqual(self.service["ExecReload"],
+                         ["/usr/local/bin/matchrdma ctl --socket /run/matchrdma/admin.sock reload"])
+        with open(os.path.join(ROOT, "controlplane", "service", "admin_version.h"), encoding="utf-8") as f:
+            self.assertIn('"/run/matchrdma/admin.sock"', f.read())
+
+    def test_a_stop_may_take_as_long_as_the_configuration_allows(self):
+        with open(os.path.join(ROOT, "docs", "configuration.md"), encoding="utf-8") as f:
+            most = int(re.search(r"\| `stop_patience` \| time, 0ns to (\d+)s \|", f.read()).group(1))
+        self.assertGreater(int(self.service["TimeoutStopSec"][0].removesuffix("s")), most)
+
+    def test_examples_keep_their_journal_where_it_never_waits_for_a_disk(self):
+        for name in ("one-span", "four-spans"):
+            with open(os.path.join(ROOT, "config", "examples", f"{name}.yaml"), encoding="utf-8") as f:
+                self.assertRegex(f.read(), r"(?m)^journal:\n  path: /run/matchrdma/journal")
 
     def test_the_folders_of_the_configuration_are_those_of_the_unit(self):
         with open(os.path.join(ROOT, "docs", "configuration.md"), encoding="utf-8") as f:
