@@ -65,6 +65,7 @@ Result<void> SdrEndpoint::connect(const Addresses& peer) {
     nic_.post_receive(signal_, {&r, 1});
   }
   repost();
+  n_.rq_low = 0;  // the first time is no shortage
   return {};
 }
 
