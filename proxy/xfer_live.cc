@@ -64,9 +64,10 @@ struct LiveEnd::Source {
     keys.lkeys.clear();
     const uint64_t most = nic.limits().max_region == 0 ? UINT64_MAX : nic.limits().max_region;
     keys.region_bytes =
-        std::max<uint64_t>(std::min<uint64_t>(most, bytes.size()) / message_bytes, 1) * message_bytes;
-    for (uint64_t at = 0; at < bytes.size(); at += keys.region_bytes) {
-      const Bytes part = bytes.subspan(at, std::min<uint64_t>(keys.region_bytes, bytes.size() - at));
+        bytes.size() <= most ? UINT64_MAX : std::max<uint64_t>(most / message_bytes, 1) * message_bytes;
+    for (Bytes rest = bytes; !rest.empty();) {
+      const Bytes part = rest.first(std::min<uint64_t>(keys.region_bytes, rest.size()));
+      rest = rest.subspan(part.size());
       // The interface has no memory that is only read.
       auto r = nic.add_region({const_cast<uint8_t*>(part.data()), part.size()}, host::Access::kLocal);
       if (!r) return Error{r.error()};

@@ -93,7 +93,7 @@ Result<void> read_live(const XferArguments& a, XferRequest& r) {
     return Error{option + " " + text + ": " + both.error()};
   }
   host::XferSettings& x = r.settings.xfer;
-  if (a.loss == "0") x.expected_loss = host::XferSettings{}.expected_loss;
+  if (r.settings.there.loss == 0) x.expected_loss = host::XferSettings{}.expected_loss;
   x.messages_ahead = host::messages_ahead(x.rate, x.round_trip, x.message_bytes);
   return {};
 }

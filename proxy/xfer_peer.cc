@@ -88,7 +88,8 @@ Result<void> XferPeer::open() {
 }
 
 XferPeer::~XferPeer() {
-  if (link_->session() != nullptr) link_->session()->end(farewell_, clock_now());
+  if (link_->session() != nullptr)
+    link_->session()->end(interrupted() ? "interrupted" : farewell_, clock_now());
   for (const Instant end = clock_now() + kFarewell; !link_->over() && clock_now() < end;) turn(kLook);
 }
 

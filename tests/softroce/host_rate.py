@@ -43,8 +43,8 @@ class Scheme:
         rtt = 2 * km * KM_SECONDS
         if self.reliable and rtt:
             rate = min(rate, RC_WINDOW / rtt)
-            if loss:  # about one round trip and a half for each loss, of which there is one in a hundred packets
-                rate = min(rate, PATH_MTU / loss / (2 * rtt))
+            if loss:  # about a round trip for each loss, of which there is one in a hundred packets
+                rate = min(rate, PATH_MTU / loss / rtt)
         return max(int(rate * SECONDS) >> 20, 4) << 20
 
 
@@ -80,18 +80,24 @@ def both_said(pair):
     return sent, [] if sent == received else [f"the ends disagree: {sent} and {received}"]
 
 
+def requests(guest):
+    """Packets that carry a transfer's bytes: rxe counts those of signals, which are SENDs, apart too."""
+    found = counters(guest)
+    return found["sent_pkts"] - found["rdma_sends"]
+
+
 def play(lab, scheme, km, loss):
     """Outcome of one transfer."""
     out = Outcome()
     client = command(scheme, km, loss, lab.arguments.rate * 1e6)
-    before = counters(lab.pair.a)
+    before = requests(lab.pair.a)
     status, output, server, _ = drive(lab.pair, SERVER, client, WALL)
     if status or "server: status 0" not in server:
         out.errors.append(f"status {status}: {output.strip()} / {server.strip()}")
         return out
     said, out.errors = both_said(lab.pair)
-    sent = counters(lab.pair.a).get("sent_pkts", 0) - before.get("sent_pkts", 0)
-    out.said = {**said, "sent_pkts": sent, "command": client}
+    sent = requests(lab.pair.a) - before
+    out.said = {**said, "data_packets": sent, "command": client}
     out.rate, out.resent, out.decoded, out.same = (said[k] for k in ("bits_per_second", "resent", "decoded", "same"))
     if scheme.reliable:  # what the NIC has repaired, the library does not see
         out.resent = max(sent - said["bytes"] // PATH_MTU, 0)
@@ -106,16 +112,17 @@ def tried(lab, scheme, km, loss):
         return play(lab, scheme, km, loss)
     except GuestDied as e:
         lab.note(f"{e}: booting the guests again")
-        lab.middle.set(lab.middle.modes[0], 0, 0.0)
+        mode = lab.arguments.modes[0]
+        lab.middle.set(mode, 0, 0.0)
         lab.reboot()
-        lab.middle.set(lab.middle.modes[0], km, loss)
+        lab.middle.set(mode, km, loss)
         return play(lab, scheme, km, loss)
 
 
 def measure_all(lab, arguments, schemes):
     """(scheme, km) -> loss -> [Outcome], in rounds so that what else the machine does meets all of them."""
     found = {(s, km): {0.0: [], LOSS: []} for s in schemes for km in arguments.distances}
-    mode = lab.middle.modes[0]
+    mode = arguments.modes[0]
     for repeat in range(arguments.repeat):
         for (scheme, km), outcomes in found.items():
             for loss in outcomes:

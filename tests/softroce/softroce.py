@@ -49,7 +49,7 @@ def parse():
     parser.add_argument("--runs", metavar="TEXT", help="only runs (or scenarios of --faults) whose name holds this")
     parser.add_argument("--repeat", type=int, metavar="N",
                         help="of --gain and --wave: the median of so many (5); of --host-rate (1)")
-    parser.add_argument("--rate", type=float, default=40, metavar="MBPS", help="of --host-rate: of the sender's pacer")
+    parser.add_argument("--rate", type=float, default=60, metavar="MBPS", help="of --host-rate: of the sender's pacer (60)")
     parser.add_argument("--loss", type=float, default=0.0, metavar="P", help="of RoCE data on the span, 0 to 1")
     parser.add_argument("--json", metavar="FILE", help="every outcome with its counters")
     parser.add_argument("--junit", metavar="FILE", help="for tests/summary.py; skips itself with a reason")
