@@ -1,52 +1,25 @@
-// matchrdma-xfer: moves a file or a piece of memory with the host library, and shows what it took. Both ends
-// stand in this process, with a made-up link between them.
-#include <openssl/evp.h>
-
-#include <fstream>
+// matchrdma-xfer: moves a file or a piece of memory with the host library, and shows what it took: to another
+// process over an RDMA device, or with both ends in this process and a made-up link between them.
+#include <algorithm>
 #include <iostream>
 
-#include "dataplane/base/prng.h"
 #include "proxy/commands.h"
 #include "proxy/json_output.h"
 #include "proxy/output_files.h"
 #include "proxy/progress.h"
 #include "proxy/table.h"
+#include "proxy/xfer_bytes.h"
 #include "proxy/xfer_options.h"
+#ifdef MATCHRDMA_HAS_VERBS
+#include "host/verbs/verbs_nic.h"
+#include "proxy/xfer_live.h"
+#include "proxy/xfer_live_report.h"
+#endif
 
 namespace matchrdma {
 namespace {
 
 using host::ModelTransferResult;
-
-std::string sha256(Bytes bytes) {
-  std::array<uint8_t, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  MRDMA_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) == 1);
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) {
-    text += "0123456789abcdef"[digest[i] >> 4];
-    text += "0123456789abcdef"[digest[i] & 15];
-  }
-  return text;
-}
-
-Result<std::vector<uint8_t>> source(const XferArguments& a, const XferRequest& r) {
-  if (a.input.empty()) {
-    Prng p(r.settings.seed);
-    std::vector<uint8_t> bytes(r.bytes);
-    for (uint8_t& b : bytes) b = static_cast<uint8_t>(p.next());
-    return bytes;
-  }
-  std::ifstream in(a.input, std::ios::binary | std::ios::ate);
-  const std::streamoff size = in ? static_cast<std::streamoff>(in.tellg()) : -1;
-  if (size < 0) return Error{a.input + ": cannot be read; is it a file, and may you read it?"};
-  if (size == 0) return Error{a.input + ": is empty: there is nothing to move"};
-  std::vector<uint8_t> bytes(static_cast<size_t>(size));
-  in.seekg(0);
-  if (!in.read(reinterpret_cast<char*>(bytes.data()), size))
-    return Error{a.input + ": cannot be read to its end"};
-  return bytes;
-}
 
 struct Row {
   host::XferScheme scheme;
@@ -104,15 +77,65 @@ int fail(const std::string& sentence, int code = kFailed) {
   return code;
 }
 
+Result<void> write_bytes(const std::string& path, Bytes bytes) {
+  if (path.empty()) return {};
+  return write_file(path, [bytes](std::ostream& out) {
+    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  });
+}
+
+#ifdef MATCHRDMA_HAS_VERBS
+constexpr uint32_t kCompletions = 32768;  // of both queue pairs at any rate; a NIC with fewer says so
+
+Result<std::vector<LiveRow>> move_live(const XferArguments& a, const XferRequest& request, host::Nic& nic) {
+  const host::ControlHello hello = live_hello(nic.limits());
+  if (!a.listen.empty()) {
+    auto peer = XferPeer::wait(request.ip, request.port, a.key, hello);
+    if (!peer) return Error{peer.error()};
+    return LiveEnd(nic, **peer).receive_all([&a](Bytes bytes) { return write_bytes(a.output, bytes); });
+  }
+  const auto from = bytes_to_move(a.input, request.bytes, request.settings.seed);
+  if (!from) return Error{from.error()};
+  auto peer = XferPeer::connect(request.ip, request.port, a.key, hello);
+  if (!peer) return Error{peer.error()};
+  return LiveEnd(nic, **peer).send_all(*from, request.settings.xfer, request.schemes);
+}
+
+int run_live(const XferArguments& a, const XferRequest& request) {
+  catch_interrupts();
+  host::VerbsOptions options;
+  options.device = a.device;
+  options.completion_queue = kCompletions;
+  const auto nic = host::open_verbs_nic(options);
+  if (!nic) return fail(nic.error());
+  const auto rows = move_live(a, request, *nic->nic);
+  if (!rows) return fail(rows.error());
+  if (!a.json.empty())
+    if (auto r = write_live_json(*rows, nic->summary, a.json); !r) return fail(r.error());
+  if (a.json != "-") {
+    std::cout << nic->summary << "\n";
+    print_live(*rows, std::cout);
+  }
+  return any_wrong(*rows) ? kBroken : 0;
+}
+#else
+int run_live(const XferArguments& a, const XferRequest&) {
+  return fail("--device " + a.device +
+              ": this build has no libibverbs; install libibverbs-dev and build again");
+}
+#endif
+
 int run(const XferArguments& a) {
   auto request = read_xfer(a);
   if (!request) return fail(request.error(), kUsage);
   const std::vector<OutputFile> outputs{{"--output", a.output}, {"--json", a.json}};
   if (auto r = check_outputs(a.input, outputs, "the file to move"); !r) return fail(r.error(), kUsage);
   if (auto r = check_writable(outputs); !r) return fail(r.error());
-  const auto from = source(a, *request);
+  if (a.live()) return run_live(a, *request);
+  const auto from = bytes_to_move(a.input, request->bytes, request->settings.seed);
   if (!from) return fail(from.error());
-  const std::string sum = sha256(*from);
+  const Digest digest = sha256(*from);
+  const std::string sum = digest_text(digest);
   std::vector<uint8_t> to(from->size());
   std::vector<Row> rows;
   for (const host::XferScheme scheme : request->schemes) {
@@ -123,13 +146,9 @@ int run(const XferArguments& a) {
                                            [&progress](uint64_t bytes) { progress.update(bytes); });
     progress.finish();
     if (!result) return fail(std::string(scheme_name(scheme)) + ": " + result.error());
-    rows.push_back({scheme, *result, sha256(to) == sum});
+    rows.push_back({scheme, *result, sha256(to) == digest});
   }
-  const auto arrived = [&to](std::ostream& out) {
-    out.write(reinterpret_cast<const char*>(to.data()), static_cast<std::streamsize>(to.size()));
-  };
-  if (!a.output.empty())
-    if (auto r = write_file(a.output, arrived); !r) return fail(r.error());
+  if (auto r = write_bytes(a.output, to); !r) return fail(r.error());
   if (!a.json.empty())
     if (auto r = print_json(rows, from->size(), sum, a.json); !r) return fail(r.error());
   if (a.json != "-") print(rows, from->size(), sum);
@@ -143,13 +162,15 @@ int run(const XferArguments& a) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "matchrdma-xfer: moves a file, or made-up bytes, over a long link that loses packets. Both ends stand in "
-      "this process; the link is a model in virtual time."};
+      "matchrdma-xfer: moves a file, or made-up bytes, over a long link that loses packets. With --device to "
+      "another process; without, both ends stand in this one, and the link is a model in virtual time."};
   app.set_version_flag("--version", MATCHRDMA_VERSION);
   matchrdma::XferArguments a;
   matchrdma::add_xfer_options(app, a);
   app.footer(
-      "Example: matchrdma-xfer --scheme all --distance 2500km --loss 0.001\n"
+      "Examples: matchrdma-xfer --scheme all --distance 2500km --loss 0.001\n"
+      "          matchrdma-xfer --device mlx5_0 --listen 0.0.0.0 --key FILE --output copy\n"
+      "          matchrdma-xfer --device mlx5_0 --connect 192.0.2.1 --key FILE --scheme ec file\n"
       "Exit codes: 0 every byte right; 1 a file cannot be read or written, or it did not end; 2 what was typed "
       "is "
       "wrong; 3 WRONG bytes.");

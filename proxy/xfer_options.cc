@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "config/net.h"
 #include "config/units.h"
 #include "dataplane/base/types.h"
 
@@ -20,7 +21,6 @@ constexpr std::array<Word, 5> kSchemes{{{"sr", XferScheme::kSelectiveRepeat},
                                         {"xor", XferScheme::kXor},
                                         {"best-effort", XferScheme::kBestEffort},
                                         {"rc", XferScheme::kReliable}}};
-constexpr uint64_t kMostBytes = uint64_t{1} << 33;  // both ends' copies are held in memory
 
 Result<std::vector<XferScheme>> schemes_of(const std::string& text) {
   std::vector<XferScheme> all;
@@ -73,6 +73,31 @@ Result<void> read_path(const XferArguments& a, host::ModelTransferSettings& s) {
   return {};
 }
 
+Result<void> read_live(const XferArguments& a, XferRequest& r) {
+  const bool listens = !a.listen.empty();
+  const std::string option = listens ? "--listen" : "--connect", text = listens ? a.listen : a.connect;
+  if (a.device.empty()) return Error{option + " needs the --device, as `rdma link` names it"};
+  if (listens == !a.connect.empty())
+    return Error{"--device " + a.device + ": give --listen ADDRESS at the receiving end, or --connect ADDRESS"};
+  if (a.key.empty()) return Error{"--key: the file with the line IDENTITY HEXKEY that both ends have"};
+  if (listens && !a.input.empty())
+    return Error{a.input + ": the end that listens receives; name it at the other"};
+  if (!listens && !a.output.empty())
+    return Error{"--output " + a.output + ": this end sends; name it at the end that listens"};
+  if (const auto address = parse_address(text); address) {
+    r.ip = to_text(*address);
+  } else if (const auto both = parse_endpoint(text); both) {
+    r.ip = to_text(both->address);
+    r.port = both->port;
+  } else {
+    return Error{option + " " + text + ": " + both.error()};
+  }
+  host::XferSettings& x = r.settings.xfer;
+  if (r.settings.there.loss == 0) x.expected_loss = host::XferSettings{}.expected_loss;
+  x.messages_ahead = host::messages_ahead(x.rate, x.round_trip, x.message_bytes);
+  return {};
+}
+
 }  // namespace
 
 const char* scheme_name(XferScheme s) {
@@ -93,12 +118,21 @@ void add_xfer_options(CLI::App& app, XferArguments& a) {
   app.add_option("--mtu", a.mtu, "Path MTU: 256, 512, 1024, 2048 or 4096")->capture_default_str();
   app.add_option("--tier", a.tier, "a: into the application's memory; c: into the library's, and copied")
       ->capture_default_str();
-  app.add_option("--rate", a.rate, "Of the link and the pacer")->capture_default_str();
-  app.add_option("--distance", a.distance, "Of the link, one way")->capture_default_str();
-  app.add_option("--loss", a.loss, "Probability per packet, both ways")->capture_default_str();
+  app.add_option("--rate", a.rate, "Of the link and the pacer; with --device of the pacer")
+      ->capture_default_str();
+  app.add_option("--distance", a.distance,
+                 "Of the link, one way; with --device a first guess of its round trip")
+      ->capture_default_str();
+  app.add_option("--loss", a.loss,
+                 "Probability per packet, both ways; with --device what the pacer takes for usual (0: 0.01)")
+      ->capture_default_str();
   app.add_option("--reorder", a.reorder, "Probability per packet")->capture_default_str();
   app.add_option("--duplicate", a.duplicate, "Probability per packet")->capture_default_str();
   app.add_option("--seed", a.seed, "Of what is lost")->capture_default_str();
+  app.add_option("--device", a.device, "Over this RDMA device to another process, instead of the model");
+  app.add_option("--listen", a.listen, "Receive: ADDRESS[:PORT] of the control connection");
+  app.add_option("--connect", a.connect, "Send to the end that listens there");
+  app.add_option("--key", a.key, "File with the line IDENTITY HEXKEY that both ends have");
   app.add_option("--json", a.json, "Write the figures as JSON to this file; - is stdout");
 }
 
@@ -110,10 +144,10 @@ Result<XferRequest> read_xfer(const XferArguments& a) {
   host::XferSettings& x = r.settings.xfer;
   if (auto c = read_code(a.code, x); !c) return Error{c.error()};
   if (auto p = read_path(a, r.settings); !p) return Error{p.error()};
-  const auto size = parse_bytes_between("--size", a.size, 1, kMostBytes);
+  const auto size = parse_bytes_between("--size", a.size, 1, kMostXferBytes);
   if (!size) return Error{size.error()};
   r.bytes = *size;
-  const auto message = parse_bytes_between("--message", a.message, 1, kMostBytes);
+  const auto message = parse_bytes_between("--message", a.message, 1, kMostXferBytes);
   if (!message) return Error{message.error()};
   x.message_bytes = *message;
   const auto mtu = parse_whole("--mtu", a.mtu, 256, 4096, "choose 256, 512, 1024, 2048 or 4096");
@@ -122,6 +156,8 @@ Result<XferRequest> read_xfer(const XferArguments& a) {
   if (!legal_path_mtu(x.path_mtu)) return Error{"--mtu " + a.mtu + ": choose 256, 512, 1024, 2048 or 4096"};
   if (a.tier != "a" && a.tier != "c") return Error{"--tier " + a.tier + ": choose a or c"};
   x.copy = a.tier == "c";
+  if (a.live())
+    if (auto l = read_live(a, r); !l) return Error{l.error()};
   if (r.schemes.size() > 1 && !a.output.empty())
     return Error{"--output " + a.output + ": one scheme writes one file; name the --scheme"};
   return r;

@@ -14,12 +14,20 @@ struct XferArguments {
   std::string input, output, size = "64MiB", scheme = "sr", code = "32,8", message = "16MiB", mtu = "4096",
                              rate = "100Gbps";
   std::string distance = "1000km", loss = "0", reorder = "0", duplicate = "0", seed = "1", tier = "a", json;
+  std::string device, listen, connect, key;  ///< between two processes, over RDMA devices
+  bool live() const { return !device.empty() || !listen.empty() || !connect.empty(); }
 };
+
+/// Both ends hold their copy in memory.
+inline constexpr uint64_t kMostXferBytes = uint64_t{1} << 33;
+inline constexpr uint16_t kXferPort = 18515;
 
 struct XferRequest {
   std::vector<host::XferScheme> schemes;
   host::ModelTransferSettings settings;
   uint64_t bytes = 0;  ///< made up, where no file is named
+  std::string ip;      ///< live: where to listen or to connect
+  uint16_t port = kXferPort;
 };
 
 void add_xfer_options(CLI::App& app, XferArguments& a);

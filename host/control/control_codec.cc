@@ -85,6 +85,19 @@ void text(Io& io, std::string& s) {
   io.require(s.size() <= kMaxControlText && printable(s));
 }
 template <class Io>
+void layout(Io& io, ImmediateLayout& m) {
+  io.value(m.slot_bits);
+  io.value(m.index_bits);
+  io.value(m.generation_bits);
+  io.require(m.slot_bits + m.index_bits + m.generation_bits == 32 && m.slot_bits > 0 && m.index_bits > 0 &&
+             m.generation_bits >= ImmediateLayout::kLeastGenerationBits);
+}
+template <class Io>
+void path_mtu(Io& io, uint32_t& bytes) {
+  io.value(bytes);
+  io.require(std::has_single_bit(bytes) && bytes >= 256 && bytes <= 4096);  // IBA 9.6.1.1 of MTUs
+}
+template <class Io>
 void layout(Io& io, ControlHello& m) {
   uint32_t magic = kMagic;
   io.value(magic);
@@ -96,15 +109,8 @@ void layout(Io& io, ControlHello& m) {
   io.value(m.uc);
   io.value(m.tier);
   io.require(m.tier <= ReceiveTier::kCopy);
-  io.value(m.path_mtu);
-  io.require(std::has_single_bit(m.path_mtu) && m.path_mtu >= 256 &&
-             m.path_mtu <= 4096);  // IBA 9.6.1.1 of MTUs
-  io.value(m.layout.slot_bits);
-  io.value(m.layout.index_bits);
-  io.value(m.layout.generation_bits);
-  io.require(m.layout.slot_bits + m.layout.index_bits + m.layout.generation_bits == 32 &&
-             m.layout.slot_bits > 0 && m.layout.index_bits > 0 &&
-             m.layout.generation_bits >= ImmediateLayout::kLeastGenerationBits);
+  path_mtu(io, m.path_mtu);
+  layout(io, m.layout);
   io.value(m.page_size);
   io.require(std::has_single_bit(m.page_size));
 }
@@ -177,6 +183,36 @@ template <class Io>
 void layout(Io& io, Bye& m) {
   io.value(m.fault);
   text(io, m.reason);
+}
+template <class Io>
+void layout(Io& io, TransferOffer& m) {
+  io.value(m.epoch);
+  io.value(m.scheme);
+  io.value(m.copy);
+  io.value(m.bytes);
+  io.value(m.message_bytes);
+  path_mtu(io, m.path_mtu);
+  io.value(m.code_k);
+  io.value(m.code_m);
+  io.value(m.messages_ahead);
+  io.value(m.rate);
+  io.value(m.round_trip);
+  layout(io, m.layout);
+  io.raw(m.sha256);
+}
+template <class Io>
+void layout(Io& io, TransferAnswer& m) {
+  io.value(m.epoch);
+  io.value(m.accepted);
+  text(io, m.why);
+}
+template <class Io>
+void layout(Io& io, TransferReport& m) {
+  io.value(m.epoch);
+  for (uint64_t* n : {&m.took, &m.packets, &m.resent, &m.rate_halved, &m.round_trip, &m.decoded, &m.duplicates,
+                      &m.stale, &m.missing_bytes, &m.rq_low})
+    io.value(*n);
+  io.raw(m.sha256);
 }
 
 /// The default message of the type at this place of the variant.

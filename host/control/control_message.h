@@ -1,5 +1,6 @@
 #pragma once
 // What two library ends say to each other over TCP. Credits and grants go over queue pairs, not here.
+#include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -98,8 +99,40 @@ struct Bye {
   bool operator==(const Bye&) const = default;
 };
 
+/// The sender of a transfer proposes how it goes; both ends make the same SDR shape of it. Its queue pairs
+/// follow.
+struct TransferOffer {
+  uint32_t epoch = 0;  ///< of this transfer's queue pairs and signals
+  uint8_t scheme = 0;  ///< as the layer above numbers them
+  bool copy = false;   ///< tier C at the receiver
+  uint64_t bytes = 0, message_bytes = 0;
+  uint32_t path_mtu = 1024, code_k = 0, code_m = 0, messages_ahead = 0;
+  uint64_t rate = 0;        ///< bits per second
+  uint64_t round_trip = 0;  ///< ns, a guess
+  ImmediateLayout layout;   ///< what came of all that, to compare
+  std::array<uint8_t, 32> sha256{};
+  bool operator==(const TransferOffer&) const = default;
+};
+/// The receiver's queue pairs follow where it has accepted.
+struct TransferAnswer {
+  uint32_t epoch = 0;
+  bool accepted = false;
+  std::string why;  ///< where it was refused
+  bool operator==(const TransferAnswer&) const = default;
+};
+/// What came of it at the end that says so; the receiver's after the sender's.
+struct TransferReport {
+  uint32_t epoch = 0;
+  uint64_t took = 0;                                                               ///< ns; at the receiver 0
+  uint64_t packets = 0, resent = 0, rate_halved = 0, round_trip = 0;               ///< the sender's
+  uint64_t decoded = 0, duplicates = 0, stale = 0, missing_bytes = 0, rq_low = 0;  ///< the receiver's
+  std::array<uint8_t, 32> sha256{};
+  bool operator==(const TransferReport&) const = default;
+};
+
 /// The number of a type on the wire is its place here, from 1: append only.
-using ControlMessage = std::variant<ControlHello, PathAddresses, Fence, Fenced, Resume, RelayRegister,
-                                    RelayRegistered, Ping, Pong, Bye>;
+using ControlMessage =
+    std::variant<ControlHello, PathAddresses, Fence, Fenced, Resume, RelayRegister, RelayRegistered, Ping, Pong,
+                 Bye, TransferOffer, TransferAnswer, TransferReport>;
 
 }  // namespace matchrdma::host

@@ -65,6 +65,7 @@ Result<void> SdrEndpoint::connect(const Addresses& peer) {
     nic_.post_receive(signal_, {&r, 1});
   }
   repost();
+  n_.rq_low = 0;  // the first time is no shortage
   return {};
 }
 
@@ -142,16 +143,18 @@ void SdrEndpoint::send_signals() {
   out_.clear();
 }
 
-void SdrEndpoint::poll(Instant now) {
-  size_t n;
+size_t SdrEndpoint::poll(Instant now) {
+  size_t n, all = 0;
   do {
     n = nic_.poll(completions_);
+    all += n;
     for (size_t i = 0; i < n; ++i) take(completions_[i], now);
     repost();
   } while (n == completions_.size());
   receiver_->poll(now, out_);
   sender_->poll(now, out_);
   send_signals();
+  return all;
 }
 
 Instant SdrEndpoint::next_wakeup() const { return earlier(receiver_->next_wakeup(), sender_->next_wakeup()); }

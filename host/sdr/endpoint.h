@@ -40,8 +40,9 @@ class SdrEndpoint {
   SdrSender& sender() { return *sender_; }
   SdrReceiver& receiver() { return *receiver_; }
 
-  /// Takes completions and does all that is due. Call at next_wakeup() at the latest, and often.
-  void poll(Instant now);
+  /// Takes completions and does all that is due. Call at next_wakeup() at the latest, and often. Returns how
+  /// many completions there were.
+  size_t poll(Instant now);
   Instant next_wakeup() const;
   /// The data queue pair has failed: what is under way cannot end on this endpoint.
   bool failed() const { return failed_; }

@@ -9,6 +9,7 @@ namespace matchrdma::host {
 namespace {
 
 constexpr uint32_t kBurst = 64;         // packets that may leave at once (C8)
+constexpr uint32_t kMostMtu = 4096;     // a longer packet is one that the NIC cuts
 constexpr uint64_t kSignalEvery = 32;   // requests that ask for a completion
 constexpr uint64_t kLossWindow = 4096;  // packets over which loss is measured
 constexpr size_t kGrantsKept = 4096;    // of messages that nobody has sent yet
@@ -44,7 +45,7 @@ SdrSender::SdrSender(const SdrShape& shape, const SenderOptions& options, Nic& n
       options_(options),
       nic_(nic),
       qp_(data_qp),
-      pacer_(options.rate, uint64_t{kBurst} * shape.packet_bytes, now),
+      pacer_(options.rate, uint64_t{kBurst} * std::min(shape.packet_bytes, kMostMtu), now),
       rate_(options.rate),
       round_trip_(options.first_round_trip) {
   if (!shape_.coded()) return;
@@ -170,6 +171,14 @@ void SdrSender::lost(Message& m, uint32_t index, Instant now) {
   count_loss(true, now);
 }
 
+// What was sent later than this cannot have been seen when the report was made. The echo tells when that was,
+// however long the report and the state that it echoes were under way; it is never later than the shortest
+// round trip allows.
+Instant SdrSender::seen_until(const Echo& e, Instant now) const {
+  const Instant at_best = now - round_trip_.least();
+  return e.sent.is_never() ? at_best : earlier(at_best, e.sent + e.residence);
+}
+
 void SdrSender::on_ack(const Ack& a, Instant now) {
   echo(a.echo, now);
   const auto it = messages_.find(a.message);
@@ -185,8 +194,7 @@ void SdrSender::on_ack(const Ack& a, Instant now) {
   }
   const auto end = static_cast<uint32_t>(std::min<uint64_t>(m.packets, uint64_t{a.from} + 8 * a.bits.size()));
   for (; m.acked_below < std::min(a.from, m.packets); ++m.acked_below) m.acked.add(m.acked_below);
-  // What was sent later than this cannot have been seen when the report was made.
-  const int64_t seen = (now - round_trip_.least()).ns;
+  const int64_t seen = seen_until(a.echo, now).ns;
   for (uint32_t p = a.from; p < end; ++p) {
     if ((a.bits[(p - a.from) / 8] >> ((p - a.from) % 8) & 1) != 0) {
       m.acked.add(p);

@@ -60,6 +60,7 @@ class SdrSender {
  private:
   struct Message;
   void echo(const Echo& e, Instant now);
+  Instant seen_until(const Echo& e, Instant now) const;
   void post(Message& m, const GrantedPart& part, uint32_t index, Bytes bytes, uint32_t lkey, Instant now);
   void post_data(Message& m, uint32_t index, Instant now);
   void begin(Message& m, const Grant& grant);

@@ -25,7 +25,7 @@ Result<ModelTransferResult> run_model_transfer(const ModelTransferSettings& s, B
   if (auto r = (*a)->connect((*b)->addresses()); !r) return Error{r.error()};
   if (auto r = (*b)->connect((*a)->addresses()); !r) return Error{r.error()};
   TransferReceive receive(**b, to, s.xfer.message_bytes);
-  TransferSend send(**a, from, 0, s.xfer.message_bytes);
+  TransferSend send(**a, from, {}, s.xfer.message_bytes, s.xfer.messages_ahead + 4);
   Instant began = Instant::never();
   while (!send.done()) {
     (*a)->poll(net.now());

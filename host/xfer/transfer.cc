@@ -1,19 +1,38 @@
 #include "host/xfer/transfer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace matchrdma::host {
 namespace {
 
-constexpr size_t kUnderWay = 8;                // messages that the sender has taken
 constexpr uint64_t kReliableChunk = 64 << 10;  // bytes of one WRITE_WITH_IMM of RC (C7)
+constexpr uint32_t kLeastAhead = 4, kMostAhead = 256;
+constexpr Duration kLeastGiveUp = Duration::millis(1);
+constexpr int64_t kRoundTripsAhead = 4;
+// A NIC that waits for an ACK: 4.096 us x 2^n; less than 67 ms is met by hosts that are busy alone.
+constexpr uint32_t kLeastTimeout = 14, kMostTimeout = 31;
+
+uint32_t timeout_exponent(Duration round_trip) {
+  uint32_t n = kLeastTimeout;
+  while (n < kMostTimeout && (int64_t{4096} << n) < 4 * round_trip.ns) ++n;
+  return n;
+}
 
 }  // namespace
+
+uint32_t messages_ahead(Rate rate, Duration round_trip, uint64_t message_bytes) {
+  const double bytes =
+      static_cast<double>(rate.bps) / 8e9 * static_cast<double>(kRoundTripsAhead * round_trip.ns);
+  const double messages = bytes / static_cast<double>(message_bytes) + 1;
+  return static_cast<uint32_t>(std::clamp<double>(messages, kLeastAhead, kMostAhead));
+}
 
 Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch) {
   SdrOptions o;
   o.transport = s.scheme == XferScheme::kReliable ? Transport::kRc : Transport::kUc;
   o.connection.path_mtu = s.path_mtu;
+  o.connection.timeout_exponent = timeout_exponent(s.round_trip);
   SdrShape& shape = o.shape;
   shape.epoch = epoch;
   shape.packet_bytes = s.scheme == XferScheme::kReliable ? kReliableChunk : s.path_mtu;
@@ -36,15 +55,17 @@ Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch) {
   o.receiver.slots = slots;
   o.receiver.copy = s.copy;
   o.receiver.slot_bytes = s.message_bytes;
-  if (s.scheme == XferScheme::kBestEffort) o.receiver.give_up = s.round_trip / 4;
+  if (s.scheme == XferScheme::kBestEffort)
+    o.receiver.give_up = {std::max(s.round_trip.ns / 4, kLeastGiveUp.ns)};
   // What comes in while the caller is busy for a millisecond (H2).
   const double in_a_millisecond = static_cast<double>(s.rate.bps) / 8e3 / shape.packet_bytes;
   o.receive_queue = static_cast<uint32_t>(std::clamp(in_a_millisecond, 512.0, 16384.0));
   return o;
 }
 
-TransferSend::TransferSend(SdrEndpoint& end, Bytes data, uint32_t lkey, uint64_t message_bytes)
-    : end_(end), data_(data), lkey_(lkey), message_bytes_(message_bytes) {
+TransferSend::TransferSend(SdrEndpoint& end, Bytes data, SourceKeys keys, uint64_t message_bytes,
+                           size_t under_way)
+    : end_(end), data_(data), keys_(std::move(keys)), message_bytes_(message_bytes), under_way_(under_way) {
   poll();
 }
 
@@ -53,9 +74,9 @@ void TransferSend::poll() {
     if (!d->error.empty()) error_ = d->error;
     released_bytes_ += std::min(message_bytes_, data_.size() - d->message * message_bytes_);
   }
-  while (given_bytes_ < data_.size() && end_.sender().under_way() < kUnderWay) {
+  while (given_bytes_ < data_.size() && end_.sender().under_way() < under_way_) {
     const uint64_t bytes = std::min(message_bytes_, data_.size() - given_bytes_);
-    end_.sender().send(data_.subspan(given_bytes_, bytes), lkey_);
+    end_.sender().send(data_.subspan(given_bytes_, bytes), keys_.lkeys[given_bytes_ / keys_.region_bytes]);
     given_bytes_ += bytes;
   }
   if (end_.failed()) error_ = "the queue pair has failed";

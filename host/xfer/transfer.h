@@ -29,13 +29,24 @@ struct XferSettings {
   uint32_t messages_ahead = 4;                 ///< granted beyond the one that is coming in
 };
 
+/// Messages ahead that keep the sender going at this rate and round trip: four round trips of bytes, since a
+/// message whose last packet was lost twice keeps its slot for that long.
+uint32_t messages_ahead(Rate rate, Duration round_trip, uint64_t message_bytes);
+
 /// Both ends must come to the same shape; an error names the setting and what fits.
 Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch);
+
+/// A source that is longer than the NIC's longest region has several, each of so many bytes but the last.
+struct SourceKeys {
+  uint64_t region_bytes = UINT64_MAX;  ///< whole messages
+  std::vector<uint32_t> lkeys{0};
+};
 
 /// Duty: gives the sender messages as earlier ones are released. Does not know what the bytes are.
 class TransferSend {
  public:
-  TransferSend(SdrEndpoint& end, Bytes data, uint32_t lkey, uint64_t message_bytes);
+  /// `under_way`: messages that the sender has at a time.
+  TransferSend(SdrEndpoint& end, Bytes data, SourceKeys keys, uint64_t message_bytes, size_t under_way);
   /// After each poll of the endpoint.
   void poll();
   /// The receiver has said that it has them.
@@ -46,8 +57,9 @@ class TransferSend {
  private:
   SdrEndpoint& end_;
   Bytes data_;
-  uint32_t lkey_;
+  SourceKeys keys_;
   uint64_t message_bytes_, given_bytes_ = 0, released_bytes_ = 0;
+  size_t under_way_;
   std::string error_;
 };
 

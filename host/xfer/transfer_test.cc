@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "dataplane/base/prng.h"
+#include "host/model_fabric/model_nic.h"
 #include "host/xfer/model_transfer.h"
 
 namespace matchrdma::host {
@@ -39,6 +42,77 @@ TEST(Transfer, EverySchemeMovesEveryByte) {
       EXPECT_EQ(r->missing_bytes, 0u);
     }
   }
+}
+
+/// A NIC as real ones are: what is sent must lie in the region of its key.
+class KeyedNic : public Nic {
+ public:
+  explicit KeyedNic(Nic& nic) : nic_(nic) {}
+  const NicLimits& limits() const override { return nic_.limits(); }
+  Result<QpHandle> create_qp(const QpOptions& o) override { return nic_.create_qp(o); }
+  QpAddress address(QpHandle qp) const override { return nic_.address(qp); }
+  Result<void> connect(QpHandle qp, const QpAddress& peer, const ConnectOptions& o) override {
+    return nic_.connect(qp, peer, o);
+  }
+  void fail_qp(QpHandle qp) override { nic_.fail_qp(qp); }
+  void destroy_qp(QpHandle qp) override { nic_.destroy_qp(qp); }
+  Result<Region> add_region(MutableBytes memory, Access access) override {
+    auto r = nic_.add_region(memory, access);
+    if (!r) return r;
+    r->lkey = next_key_++;
+    regions_[r->lkey] = memory;
+    return r;
+  }
+  void remove_region(const Region& region) override { nic_.remove_region(region); }
+  size_t post_send(QpHandle qp, std::span<const SendRequest> requests) override {
+    for (const SendRequest& r : requests) {
+      const auto region = regions_.find(r.lkey);
+      const bool inside = region != regions_.end() && r.data.data() >= region->second.data() &&
+                          r.data.data() + r.data.size() <= region->second.data() + region->second.size();
+      if (!inside) ++outside;
+    }
+    return nic_.post_send(qp, requests);
+  }
+  size_t post_receive(QpHandle qp, std::span<const ReceiveRequest> r) override {
+    return nic_.post_receive(qp, r);
+  }
+  size_t poll(std::span<Completion> out) override { return nic_.poll(out); }
+  uint64_t outside = 0;
+
+ private:
+  Nic& nic_;
+  uint32_t next_key_ = 1000;
+  std::map<uint32_t, MutableBytes> regions_;
+};
+
+TEST(Transfer, ASourceOfSeveralRegionsGoesOutWithTheKeyOfEach) {
+  std::vector<uint8_t> from = random_bytes(5'000'001, 1), to(from.size());
+  const ModelTransferSettings s = lossy(XferScheme::kErasureCode);
+  const SdrOptions options = *sdr_options(s.xfer, 1);
+  ModelNet net(1, NicModel{}, NicModel{});
+  net.set_path(0, s.there);
+  net.set_path(1, s.back);
+  KeyedNic nic(net.nic(0));
+  auto a = *SdrEndpoint::make(options, nic, net.now()), b = *SdrEndpoint::make(options, net.nic(1), net.now());
+  ASSERT_TRUE(a->connect(b->addresses()).ok());
+  ASSERT_TRUE(b->connect(a->addresses()).ok());
+  SourceKeys keys{2 << 20, {}};
+  for (size_t at = 0; at < from.size(); at += keys.region_bytes) {
+    const size_t bytes = std::min<size_t>(keys.region_bytes, from.size() - at);
+    keys.lkeys.push_back(nic.add_region(MutableBytes(from).subspan(at, bytes), Access::kLocal)->lkey);
+  }
+  TransferSend send(*a, from, keys, s.xfer.message_bytes, 8);
+  TransferReceive receive(*b, to, s.xfer.message_bytes);
+  for (int i = 0; i < 10'000'000 && !send.done(); ++i) {
+    a->poll(net.now());
+    send.poll();
+    b->poll(net.now());
+    receive.poll(net.now());
+    net.run_until(net.now() + Duration::micros(5));
+  }
+  EXPECT_TRUE(send.done());
+  EXPECT_EQ(to, from);
+  EXPECT_EQ(nic.outside, 0u);
 }
 
 TEST(Transfer, BestEffortTellsWhatIsMissing) {

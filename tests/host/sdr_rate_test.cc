@@ -76,5 +76,31 @@ TEST(SdrRate, GoBackNIsFiveTimesSlower) {
   EXPECT_GE(rc, 5 * ec) << rc << " ms, coded " << ec;
 }
 
+// Hosts that look late and a way back that halts now and then: the shortest round trip is not the usual one.
+// A report that was made before a resend came must not start another.
+TEST(SdrRate, SlowReportsStartNoSecondResend) {
+  RigSettings s = long_link(10, Duration::micros(10), 64 << 20, 1e-2);
+  s.back.loss = 0;
+  s.sdr.sender.rate = {5'000'000'000};
+  s.back.stall = 0.05;
+  s.back.stall_for = Duration::millis(4);
+  SdrRig rig(s);
+  ASSERT_EQ(rig.run(), "");
+  const uint64_t resent = rig.a().sender().counters().resent, twice = rig.b().receiver().counters().duplicates;
+  RecordProperty("resent", static_cast<int>(resent));
+  RecordProperty("twice", static_cast<int>(twice));
+  EXPECT_GT(resent, 0u);
+  EXPECT_LE(twice, resent / 20) << twice << " of " << resent;
+}
+
+// C8: what leaves at once is 64 packets of the path MTU, also where a request is longer than one.
+TEST(SdrRate, LongRequestsArePacedLikeOthers) {
+  RigSettings s = long_link(100, Duration::micros(10), 4 << 20, 0);
+  s.sdr.transport = Transport::kRc;
+  s.sdr.shape.packet_bytes = 64 << 10;
+  s.sdr.sender.rate = {1'000'000'000};
+  EXPECT_GE(milliseconds(s), 0.9 * (4 << 20) * 8 / 1e6);
+}
+
 }  // namespace
 }  // namespace matchrdma::host::test

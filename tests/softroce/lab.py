@@ -50,10 +50,12 @@ class Lab:
             print(f"logs and captures: {os.path.relpath(self.folder)}", file=sys.stderr)
 
     def _image(self):
-        if not self.arguments.host:
+        programs = [name for name in ("host", "host_rate") if getattr(self.arguments, name)]
+        if not programs:
             return IMAGE
         folder = os.path.join(self.folder, "image")
-        call(os.path.join(HERE, "overlay.sh"), IMAGE, folder, self.program("verbs_pair"))
+        call(os.path.join(HERE, "overlay.sh"), IMAGE, folder,
+             self.program({"host": "verbs_pair", "host_rate": "matchrdma-xfer"}[programs[0]]))
         return folder
 
     def program(self, name):

@@ -15,6 +15,7 @@ import report
 from faults import faults
 from gain import gain
 from host import host
+from host_rate import host_rate
 from lab import IMAGE, TREE, Lab
 from matrix import matrix
 from network import why_not
@@ -22,7 +23,7 @@ from processes import LabError
 from runs import chosen
 from square_wave import wave
 
-SPECIAL = {"gain": gain, "faults": faults, "wave": wave, "host": host}
+SPECIAL = {"gain": gain, "faults": faults, "wave": wave, "host": host, "host_rate": host_rate}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -40,11 +41,15 @@ def parse():
     what.add_argument("--wave", action="store_true", help="budgets that follow a receiver of 120 and 40 Mb/s; 10 minutes")
     what.add_argument("--faults", action="store_true", help="daemons killed, span cut, keys rotated, ...")
     what.add_argument("--host", action="store_true", help="the host library's own programs in the guests; 2 minutes")
+    what.add_argument("--host-rate", action="store_true",
+                      help="matchrdma-xfer between the guests, with and without loss; 10 minutes")
     parser.add_argument("--modes", help="of direct,transparent,proxied")
     parser.add_argument("--distances", type=numbers, metavar="KM,...")
     parser.add_argument("--mtus", type=numbers, metavar="1500,4200")
     parser.add_argument("--runs", metavar="TEXT", help="only runs (or scenarios of --faults) whose name holds this")
-    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="of --gain and --wave: the median of so many")
+    parser.add_argument("--repeat", type=int, metavar="N",
+                        help="of --gain and --wave: the median of so many (5); of --host-rate (1)")
+    parser.add_argument("--rate", type=float, default=60, metavar="MBPS", help="of --host-rate: of the sender's pacer (60)")
     parser.add_argument("--loss", type=float, default=0.0, metavar="P", help="of RoCE data on the span, 0 to 1")
     parser.add_argument("--json", metavar="FILE", help="every outcome with its counters")
     parser.add_argument("--junit", metavar="FILE", help="for tests/summary.py; skips itself with a reason")
@@ -53,16 +58,18 @@ def parse():
     a = parser.parse_args()
     selection = "quick" if a.quick else "all" if a.all else "default"
     modes = {"quick": "transparent,proxied"}.get(selection, "direct,transparent,proxied")
-    a.modes = (a.modes or modes).split(",")
+    a.repeat = a.repeat or (1 if a.host_rate else 5)
+    a.modes = (a.modes or ("direct" if a.host_rate else modes)).split(",")
     if set(a.modes) - set(report.MODES):
         parser.error(f"--modes: choose of {','.join(report.MODES)}")
-    a.distances = a.distances or {"quick": [1000], "default": [0, 1000], "all": [0, 100, 1000, 10000]}[selection]
+    a.distances = a.distances or {"quick": [1000], "default": [0, 1000, 10000] if a.host_rate else [0, 1000],
+                                    "all": [0, 100, 1000, 10000]}[selection]
     a.mtus = a.mtus or ([1500, 4200] if a.all else [1500])
     if set(a.mtus) - {1500, 4200}:
         parser.error("--mtus: choose of 1500,4200")
     a.name = a.runs
     a.runs = [r for r in chosen("all" if a.runs else selection) if not a.runs or a.runs in r.name]
-    if not a.runs and not a.faults:
+    if not a.runs and not a.faults and not a.host_rate:
         parser.error("--runs: no run is called so")
     return a
 

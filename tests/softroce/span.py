@@ -55,6 +55,10 @@ class Span:
     def set(self, km, loss=0.0):
         self.ask(f"set delay={km * KM_SECONDS * 1e3:g}ms loss={loss * 100:g}%")
 
+    def lose(self, what):
+        """What the loss may hit, as `matchrdma span --help` names it."""
+        self.ask(f"set loss-filter={what}")
+
     def cut(self):
         self.ask("cut")
 

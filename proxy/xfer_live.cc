@@ -1,0 +1,267 @@
+#include "proxy/xfer_live.h"
+
+#include <algorithm>
+#include <new>
+#include <random>
+#include <utility>
+
+#include "proxy/progress.h"
+#include "proxy/xfer_offer.h"
+#include "proxy/xfer_options.h"
+
+namespace matchrdma {
+namespace {
+
+using host::SdrEndpoint;
+using host::SdrOptions;
+using host::TransferAnswer;
+using host::TransferOffer;
+using host::TransferReport;
+using host::XferScheme;
+using host::XferSettings;
+
+constexpr Duration kSpin = Duration::micros(20);  // without a completion before it sleeps
+constexpr Duration kNap = Duration::micros(100);  // what a receive queue bears easily (H2)
+constexpr Duration kLook = Duration::millis(1);   // at the control connection
+constexpr Duration kStandstill = Duration::seconds(60);
+constexpr size_t kUnderWayMore = 4;  // messages of the sender beyond those that are granted
+constexpr uint32_t kDataPath = 0, kSignalPath = 1;
+
+/// What fits into a message of the control connection.
+std::string sayable(std::string why) {
+  for (char& c : why)
+    if (c < ' ' || c > '~') c = '?';
+  why.resize(std::min(why.size(), host::kMaxControlText));
+  return why;
+}
+
+uint64_t random_number() {
+  std::random_device r;
+  return uint64_t{r()} << 32 | r();
+}
+
+}  // namespace
+
+host::ControlHello live_hello(const host::NicLimits& nic) {
+  host::ControlHello h;
+  h.library = MATCHRDMA_VERSION;
+  h.life = random_number();
+  h.uc = nic.uc;
+  h.tier = host::ReceiveTier::kOwnKey;
+  h.path_mtu = nic.max_path_mtu;
+  return h;
+}
+
+/// The bytes to send as the NIC knows them, for as long as this lives.
+struct LiveEnd::Source {
+  Source(host::Nic& n, Bytes b, const Digest& d) : nic(n), bytes(b), digest(d) {}
+  ~Source() {
+    for (const host::Region& r : regions) nic.remove_region(r);
+  }
+  Source(const Source&) = delete;
+
+  Result<void> add(uint64_t message_bytes) {
+    keys.lkeys.clear();
+    const uint64_t most = nic.limits().max_region == 0 ? UINT64_MAX : nic.limits().max_region;
+    keys.region_bytes =
+        bytes.size() <= most ? UINT64_MAX : std::max<uint64_t>(most / message_bytes, 1) * message_bytes;
+    for (Bytes rest = bytes; !rest.empty();) {
+      const Bytes part = rest.first(std::min<uint64_t>(keys.region_bytes, rest.size()));
+      rest = rest.subspan(part.size());
+      // The interface has no memory that is only read.
+      auto r = nic.add_region({const_cast<uint8_t*>(part.data()), part.size()}, host::Access::kLocal);
+      if (!r) return Error{r.error()};
+      regions.push_back(*r);
+      keys.lkeys.push_back(r->lkey);
+    }
+    return {};
+  }
+
+  host::Nic& nic;
+  Bytes bytes;
+  Digest digest;
+  host::SourceKeys keys;
+  std::vector<host::Region> regions;
+};
+
+Result<void> LiveEnd::drive(SdrEndpoint& end, const Drive& d) {
+  Instant now = clock_now(), busy = now, looked = now, moved_at = now;
+  uint64_t moved = d.moved();
+  while (!d.done()) {
+    const size_t n = end.poll(now);
+    if (std::string wrong = d.step(now); !wrong.empty()) return Error{std::move(wrong)};
+    if (n != 0) busy = now;
+    const Instant due = end.next_wakeup();
+    const bool idle = now - busy >= kSpin && due > now;
+    if (idle || now - looked >= kLook) {
+      peer_.turn(idle ? Duration{std::min(kNap.ns, (due - now).ns)} : Duration{});
+      if (auto r = peer_.going(); !r) return r;
+      looked = now;
+      if (const uint64_t m = d.moved(); m != moved) {
+        moved = m;
+        moved_at = now;
+      }
+      if (now - moved_at >= kStandstill) return Error{"nothing has moved for a minute; is the path cut?"};
+    }
+    now = clock_now();
+  }
+  return {};
+}
+
+// The endpoint goes on meanwhile: the other end may not have heard the last signals.
+Result<void> LiveEnd::drive_until_report(SdrEndpoint& end, Drive d, uint32_t epoch, TransferReport& out) {
+  bool here = false;
+  std::string wrong;
+  const auto step = [&](Instant now) {
+    if (auto m = peer_.next()) {
+      const auto* report = std::get_if<TransferReport>(&*m);
+      if (report == nullptr || report->epoch != epoch) return std::string("the other end does not report");
+      out = *report;
+      here = true;
+    }
+    return d.step(now);
+  };
+  const auto done = d.done;
+  return drive(end, {step, [&] { return d.moved() + (done() ? clock_now().ns / 1'000'000'000 : 0); },
+                     [&] { return here && done(); }});
+}
+
+Result<SdrEndpoint::Addresses> LiveEnd::peers_addresses(uint32_t epoch) {
+  auto a = peer_.hear<host::PathAddresses>("its queue pairs");
+  if (!a) return Error{a.error()};
+  if (a->all.size() != 2 || a->all[0].epoch != epoch || a->all[1].epoch != epoch ||
+      a->all[0].path != kDataPath || a->all[1].path != kSignalPath)
+    return Error{"the other end names other queue pairs than those of this transfer"};
+  return SdrEndpoint::Addresses{a->all[0].address, a->all[1].address};
+}
+
+Result<void> LiveEnd::say_addresses(const SdrEndpoint& end, uint32_t epoch, host::Transport transport) {
+  const SdrEndpoint::Addresses mine = end.addresses();
+  return peer_.say(host::PathAddresses{
+      {{kDataPath, epoch, transport, mine.data}, {kSignalPath, epoch, host::Transport::kUd, mine.signal}}});
+}
+
+Result<LiveRow> LiveEnd::send_one(const Source& source, const XferSettings& s, uint32_t epoch) {
+  auto offer = make_offer(s, source.bytes.size(), epoch);
+  if (!offer) return Error{offer.error()};
+  offer->sha256 = source.digest;
+  const SdrOptions options = *sdr_options(s, epoch);
+  auto end = SdrEndpoint::make(options, nic_, clock_now());
+  if (!end) return Error{end.error()};
+  if (auto r = peer_.say(*offer); !r) return Error{r.error()};
+  if (auto r = say_addresses(**end, epoch, options.transport); !r) return Error{r.error()};
+  const auto answer = peer_.hear<TransferAnswer>("its answer to the offer");
+  if (!answer) return Error{answer.error()};
+  if (!answer->accepted) return Error{"the other end refuses: " + answer->why};
+  const auto theirs = peers_addresses(epoch);
+  if (!theirs) return Error{theirs.error()};
+  if (auto r = (*end)->connect(*theirs); !r) return Error{r.error()};
+
+  host::TransferSend send(**end, source.bytes, source.keys, s.message_bytes, s.messages_ahead + kUnderWayMore);
+  const host::SenderCounters& n = (*end)->sender().counters();
+  Progress progress(scheme_name(s.scheme), source.bytes.size());
+  Instant began = Instant::never(), ended = Instant::never();
+  const auto step = [&](Instant now) {
+    send.poll();
+    if (began.is_never() && n.packets > 0) began = now;
+    if (ended.is_never() && send.done()) ended = now;
+    progress.update(send.released_bytes());
+    return send.error();
+  };
+  const Drive d{step, [&] { return n.packets + send.released_bytes(); }, [&] { return send.done(); }};
+  if (auto r = drive(**end, d); !r) return Error{r.error()};
+  progress.finish();
+  LiveRow row{s, source.bytes.size(), {}, {}};
+  TransferReport& mine = row.sender;
+  mine.epoch = epoch;
+  mine.took = static_cast<uint64_t>(std::max<int64_t>((ended - earlier(began, ended)).ns, 1));
+  mine.packets = n.packets;
+  mine.resent = n.resent;
+  mine.rate_halved = n.rate_halved;
+  mine.round_trip = static_cast<uint64_t>((*end)->sender().round_trip().ns);
+  mine.sha256 = source.digest;
+  if (auto r = peer_.say(mine); !r) return Error{r.error()};
+  if (auto r = drive_until_report(**end, d, epoch, row.receiver); !r) return Error{r.error()};
+  return row;
+}
+
+Result<LiveRow> LiveEnd::receive_one(const TransferOffer& offer, std::vector<uint8_t>& to) {
+  const auto theirs = peers_addresses(offer.epoch);
+  if (!theirs) return Error{theirs.error()};
+  const auto refuse = [&](const std::string& why) {
+    peer_.say(TransferAnswer{offer.epoch, false, sayable(why)}).ok();
+    return Error{"this end refuses: " + why};
+  };
+  const auto taken = take_offer(offer, nic_.limits());
+  if (!taken) return refuse(taken.error());
+  try {
+    to.assign(offer.bytes, 0);
+  } catch (const std::bad_alloc&) {
+    return refuse("has no memory for " + std::to_string(offer.bytes) + " bytes");
+  }
+  auto end = SdrEndpoint::make(taken->options, nic_, clock_now());
+  if (!end) return refuse(end.error());
+  if (auto r = (*end)->connect(*theirs); !r) return refuse(r.error());
+  if (auto r = peer_.say(TransferAnswer{offer.epoch, true, {}}); !r) return Error{r.error()};
+  if (auto r = say_addresses(**end, offer.epoch, taken->options.transport); !r) return Error{r.error()};
+
+  const XferSettings& s = taken->settings;
+  host::TransferReceive receive(**end, to, s.message_bytes);
+  const host::ReceiverCounters& n = (*end)->receiver().counters();
+  Progress progress(scheme_name(s.scheme), to.size());
+  const auto step = [&](Instant now) {
+    receive.poll(now);
+    progress.update(receive.received_bytes());
+    return receive.error();
+  };
+  LiveRow row{s, offer.bytes, {}, {}};
+  const Drive d{step, [&] { return n.packets + receive.received_bytes(); }, [&] { return receive.done(); }};
+  if (auto r = drive_until_report(**end, d, offer.epoch, row.sender); !r) return Error{r.error()};
+  progress.finish();
+  TransferReport& mine = row.receiver;
+  mine.epoch = offer.epoch;
+  mine.decoded = n.decoded_packets;
+  mine.duplicates = n.duplicates;
+  mine.stale = n.stale;
+  mine.missing_bytes = receive.missing_bytes();
+  mine.rq_low = (*end)->counters().rq_low;
+  mine.sha256 = sha256(to, [this] { peer_.turn({}); });
+  if (auto r = peer_.say(mine); !r) return Error{r.error()};
+  return row;
+}
+
+Result<std::vector<LiveRow>> LiveEnd::send_all(Bytes from, const XferSettings& settings,
+                                               const std::vector<XferScheme>& schemes) {
+  Source source(nic_, from, sha256(from, [this] { peer_.turn({}); }));
+  if (auto r = source.add(settings.message_bytes); !r) return Error{r.error()};
+  std::vector<LiveRow> rows;
+  auto epoch = static_cast<uint32_t>(random_number());
+  for (const XferScheme scheme : schemes) {
+    XferSettings s = settings;
+    s.scheme = scheme;
+    for (const auto& fit : {fits(s, nic_.limits().uc, nic_.limits().max_path_mtu, "this end"),
+                            fits(s, peer_.hello().uc, peer_.hello().path_mtu, "the other end")})
+      if (!fit) return Error{fit.error()};
+    auto row = send_one(source, s, ++epoch);
+    if (!row) return Error{std::string(scheme_name(scheme)) + ": " + row.error()};
+    rows.push_back(*row);
+  }
+  peer_.will_end("done");
+  return rows;
+}
+
+Result<std::vector<LiveRow>> LiveEnd::receive_all(const std::function<Result<void>(Bytes)>& arrived) {
+  std::vector<LiveRow> rows;
+  std::vector<uint8_t> to;
+  for (;;) {
+    auto offer = peer_.hear<TransferOffer>("an offer");
+    if (!offer && !rows.empty() && peer_.said_good_bye()) return rows;
+    if (!offer) return Error{offer.error()};
+    auto row = receive_one(*offer, to);
+    if (!row) return Error{row.error()};
+    rows.push_back(*row);
+    if (auto r = arrived(to); !r) return Error{r.error()};
+  }
+}
+
+}  // namespace matchrdma
