@@ -66,20 +66,6 @@ class Metrics(Case):
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             self.assertEqual((done.returncode, done.stdout), (0, ""))
 
-    def test_custody_is_of_one_moment(self):
-        """Packets and bytes of one report fit each other, and nothing that is not owned has an age."""
-        self.bed.span.set(5000)  # something is owned all the time
-        self.addCleanup(self.bed.span.set, 100)
-        for daemon in self.bed.both:
-            await_(lambda d=daemon: d.metrics()["matchrdma_custody_packets"] > 0, "custody")
-        for _ in range(8):
-            for m in fresh(*self.bed.both):
-                packets, owned = m["matchrdma_custody_packets"], m["matchrdma_custody_bytes"]
-                self.assertLessEqual(60 * packets, owned)
-                self.assertLessEqual(owned, (MTU + 18) * packets)
-                if packets == 0:
-                    self.assertEqual(m["matchrdma_custody_oldest_age_seconds"], 0)
-
     def query(self, expression):
         """The values of an instant query, as soon as there are two."""
         url = f"http://127.0.0.1:{PORT}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
@@ -107,6 +93,34 @@ class Metrics(Case):
         for value in self.query("histogram_quantile(0.5, rate(matchrdma_custody_age_seconds_bucket[20s]))"):
             self.assertGreaterEqual(value, 0.0005)
         server.stop(30)
+
+
+class Custody(Case):
+    @classmethod
+    def prepare(cls, bed):
+        bed.start(60000)  # what is sent is owned for more than one report
+
+    def test_it_is_of_one_moment(self):
+        """Who owns packets owns bytes, in every report, and nothing that is not owned has an age."""
+        pair, rounds = Pair(1), 4
+        pair.register(self.bed.a)
+        hosts = self.hosts([pair], "--early", "--messages", "20", "--rounds", str(rounds), "--timeout", "5s")
+        for number in range(1, rounds + 1):
+            for owns in (True, False):
+                await_(lambda o=owns: self.owned() == o, f"round {number}: custody {'in use' if owns else 'released'}")
+            hosts.round(number)
+            if number < rounds:
+                hosts.next_round()
+        self.assert_unnoticed(hosts.result())
+
+    def owned(self):
+        m = self.bed.a.metrics()
+        packets, owned = m["matchrdma_custody_packets"], m["matchrdma_custody_bytes"]
+        self.assertLessEqual(60 * packets, owned)
+        self.assertLessEqual(owned, (MTU + 18) * packets)
+        if packets == 0:
+            self.assertEqual(m["matchrdma_custody_oldest_age_seconds"], 0)
+        return packets > 0
 
 
 if __name__ == "__main__":
