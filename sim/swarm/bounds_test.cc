@@ -27,7 +27,7 @@ Limits small() {
 
 TEST(Bounds, CustodyIsTheHardLimitAndTheReserves) {
   Holdings h = two_flows();
-  h.owned_packets = 2;
+  h.owned_packets = h.counters.custody_packets = 2;
   h.counters.custody_bytes = 1100;
   EXPECT_EQ(over_limits(h, small()), "");
   h.counters.custody_bytes = 1101;
@@ -49,6 +49,8 @@ TEST(Bounds, CustodyIsExplainedByPackets) {
   h.counters.custody_bytes = 0;
   h.owned_packets = 1;
   EXPECT_EQ(over_limits(h, small()), "owned packets is 1, above its bound of 0");
+  h.counters.custody_packets = 2;
+  EXPECT_EQ(over_limits(h, small()), "custody_packets is 2, above its bound of 1");
 }
 
 TEST(Bounds, GateIsPartOfCustodyAndTheSumOfItsGroups) {
@@ -56,7 +58,7 @@ TEST(Bounds, GateIsPartOfCustodyAndTheSumOfItsGroups) {
   h.counters.gate_bytes = 5;
   EXPECT_EQ(over_limits(h, small()), "gate_bytes is 5, above its bound of 0");
   h.counters.custody_bytes = 5;
-  h.owned_packets = 1;
+  h.owned_packets = h.counters.custody_packets = 1;
   EXPECT_EQ(over_limits(h, small()), "gate_bytes is 5, above its bound of 0");
   h.groups.resize(1);
   h.groups[0].backlog_bytes = 5;

@@ -92,6 +92,10 @@ class Results(unittest.TestCase):
         for end in ("client", "server"):
             self.assertTrue(tripped(Outcome(errors=["client: status 124 (timed out)", f"{end}: status 139"])))
         self.assertFalse(tripped(Outcome(errors=["client: status 1"])))
+        own_end = "client DISCONNECT EVENT...\nrdma_get_cm_event: Bad file descriptor\n"
+        self.assertTrue(tripped(Outcome(errors=["client: status 255"], output=own_end)))
+        self.assertFalse(tripped(Outcome(errors=["client: status 255"])))
+        self.assertFalse(tripped(Outcome(errors=["client: status 255", "the tool found wrong data"], output=own_end)))
 
     def test_commands_are_whole(self):
         for run in RUNS:
