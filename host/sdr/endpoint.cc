@@ -84,7 +84,7 @@ void SdrEndpoint::repost() {
 void SdrEndpoint::take_signal(const Completion& c, Instant now) {
   const size_t room = kUdPrefix + options_.shape.datagram_bytes;
   const MutableBytes buffer = MutableBytes(signal_memory_).subspan(c.id * room, room);
-  if (c.status == Completion::Status::kOk && c.bytes > kUdPrefix) {
+  if (c.bytes > kUdPrefix) {
     const auto s = decode_signal(buffer.first(c.bytes).subspan(kUdPrefix), options_.shape.epoch);
     if (!s) {
       ++n_.bad_signals;
@@ -100,17 +100,16 @@ void SdrEndpoint::take_signal(const Completion& c, Instant now) {
   nic_.post_receive(signal_, {&again, 1});
 }
 
+// A queue pair in the error state flushes whatever it is given: nothing is posted again.
 void SdrEndpoint::take(const Completion& c, Instant now) {
-  if (c.qp == signal_) {
+  if (c.status != Completion::Status::kOk) {
+    failed_ = true;
+  } else if (c.qp == signal_) {
     if (c.kind == Completion::Kind::kSend) {
       signals_sent_ = std::max(signals_sent_, c.id + 1);
     } else {
       take_signal(c, now);
     }
-    return;
-  }
-  if (c.status != Completion::Status::kOk) {
-    failed_ = true;
   } else if (c.kind == Completion::Kind::kSend) {
     sender_->on_sent(c.id);
   } else if (c.kind == Completion::Kind::kReceiveImm) {

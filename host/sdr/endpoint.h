@@ -44,7 +44,7 @@ class SdrEndpoint {
   /// many completions there were.
   size_t poll(Instant now);
   Instant next_wakeup() const;
-  /// The data queue pair has failed: what is under way cannot end on this endpoint.
+  /// A queue pair has failed: what is under way cannot end on this endpoint.
   bool failed() const { return failed_; }
   const EndpointCounters& counters() const { return n_; }
 

@@ -97,5 +97,22 @@ TEST(Sdr, MessageLongerThanItsBufferIsRefusedAtTheSender) {
   EXPECT_EQ(target, std::vector<uint8_t>(999));
 }
 
+// Either queue pair: without signals nothing ends either.
+TEST(Sdr, AFailedQueuePairIsNoticed) {
+  const RigSettings s = usual();
+  for (const uint32_t which : {0u, 1u}) {
+    ModelNet net(1, s.nic, s.nic);
+    auto a = SdrEndpoint::make(s.sdr, net.nic(0), {}), b = SdrEndpoint::make(s.sdr, net.nic(1), {});
+    ASSERT_TRUE(a.ok() && b.ok());
+    ASSERT_TRUE((*a)->connect((*b)->addresses()).ok() && (*b)->connect((*a)->addresses()).ok());
+    (*a)->poll(net.now());
+    EXPECT_FALSE((*a)->failed());
+    net.nic(0).fail_qp(QpHandle{which});
+    (*a)->poll(net.now());
+    EXPECT_TRUE((*a)->failed()) << which;
+    EXPECT_FALSE((*b)->failed());
+  }
+}
+
 }  // namespace
 }  // namespace matchrdma::host::test
