@@ -54,9 +54,17 @@ SdrEndpoint::~SdrEndpoint() {
   if (region_added_) nic_.remove_region(signal_region_);
 }
 
-SdrEndpoint::Addresses SdrEndpoint::addresses() const { return {nic_.address(data_), nic_.address(signal_)}; }
+SdrEndpoint::Addresses SdrEndpoint::addresses() const {
+  return {nic_.address(data_), nic_.address(signal_), options_.shape};
+}
 
 Result<void> SdrEndpoint::connect(const Addresses& peer) {
+  // Packets of one shape would be booked as those of another: right numbers, wrong bytes.
+  if (peer.shape != options_.shape)
+    return Error{"SDR: the two ends were made with different options (packets of " +
+                 std::to_string(options_.shape.packet_bytes) + " bytes here, of " +
+                 std::to_string(peer.shape.packet_bytes) +
+                 " there; or message length, code, epoch or slots): give both the same"};
   if (auto r = nic_.connect(data_, peer.data, options_.connection); !r) return r;
   if (auto r = nic_.connect(signal_, peer.signal, options_.connection); !r) return r;
   const size_t room = kUdPrefix + options_.shape.datagram_bytes;

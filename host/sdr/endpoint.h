@@ -33,6 +33,7 @@ class SdrEndpoint {
   /// What the peer's connect() wants, out of band.
   struct Addresses {
     QpAddress data, signal;
+    SdrShape shape;  ///< both ends must have the same
   };
   Addresses addresses() const;
   Result<void> connect(const Addresses& peer);

@@ -36,6 +36,20 @@ TEST(Sdr, LossIsRepaired) {
   }
 }
 
+// A report of many packets takes several datagrams, and each speaks for its own piece alone.
+TEST(Sdr, ReportsOfSeveralDatagramsRepairToo) {
+  RigSettings s = usual();
+  s.there.loss = 0.02;
+  s.sdr.shape.datagram_bytes = kSignalHeader + kGrantBytes;
+  s.sdr.shape.packet_bytes = 64;
+  s.sdr.shape.layout = *ImmediateLayout::of(8, 5000);
+  s.messages = 3;
+  s.least_bytes = s.most_bytes = 5000 * 64;
+  SdrRig rig(s);
+  EXPECT_EQ(rig.run(), "");
+  EXPECT_GT(rig.net().counters(0).lost, 100u);
+}
+
 // H4: a report tells of nothing that was sent less than a round trip before.
 TEST(Sdr, OnlyWhatWasLostIsSentAgain) {
   RigSettings s = usual();
