@@ -138,6 +138,7 @@ int run(const XferArguments& a) {
   const std::string sum = digest_text(digest);
   std::vector<uint8_t> to(from->size());
   std::vector<Row> rows;
+  int failed = 0;
   for (const host::XferScheme scheme : request->schemes) {
     std::fill(to.begin(), to.end(), uint8_t{0});
     request->settings.xfer.scheme = scheme;
@@ -145,16 +146,20 @@ int run(const XferArguments& a) {
     auto result = host::run_model_transfer(request->settings, *from, to,
                                            [&progress](uint64_t bytes) { progress.update(bytes); });
     progress.finish();
-    if (!result) return fail(std::string(scheme_name(scheme)) + ": " + result.error());
+    if (!result) {
+      failed = fail(std::string(scheme_name(scheme)) + ": " + result.error());
+      continue;  // what the others took is worth seeing
+    }
     rows.push_back({scheme, *result, sha256(to) == digest});
   }
+  if (rows.empty()) return failed;
   if (auto r = write_bytes(a.output, to); !r) return fail(r.error());
   if (!a.json.empty())
     if (auto r = print_json(rows, from->size(), sum, a.json); !r) return fail(r.error());
   if (a.json != "-") print(rows, from->size(), sum);
   const bool wrong = std::any_of(rows.begin(), rows.end(),
                                  [](const Row& r) { return !r.same && r.result.missing_bytes == 0; });
-  return wrong ? kBroken : 0;
+  return wrong ? kBroken : failed;
 }
 
 }  // namespace

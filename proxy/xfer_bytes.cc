@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -50,6 +51,7 @@ Result<std::vector<uint8_t>> bytes_to_move(const std::string& file, uint64_t mad
     }
     return bytes;
   }
+  if (std::filesystem::is_directory(file)) return Error{file + ": is a folder; name a file"};
   std::ifstream in(file, std::ios::binary | std::ios::ate);
   const std::streamoff size = in ? static_cast<std::streamoff>(in.tellg()) : -1;
   if (size < 0) return Error{file + ": cannot be read; is it a file, and may you read it?"};

@@ -126,13 +126,13 @@ Result<void> LiveEnd::drive_until_report(SdrEndpoint& end, Drive d, uint32_t epo
                      [&] { return here && done(); }});
 }
 
-Result<SdrEndpoint::Addresses> LiveEnd::peers_addresses(uint32_t epoch) {
+Result<SdrEndpoint::Addresses> LiveEnd::peers_addresses(uint32_t epoch, const host::SdrShape& agreed) {
   auto a = peer_.hear<host::PathAddresses>("its queue pairs");
   if (!a) return Error{a.error()};
   if (a->all.size() != 2 || a->all[0].epoch != epoch || a->all[1].epoch != epoch ||
       a->all[0].path != kDataPath || a->all[1].path != kSignalPath)
     return Error{"the other end names other queue pairs than those of this transfer"};
-  return SdrEndpoint::Addresses{a->all[0].address, a->all[1].address};
+  return SdrEndpoint::Addresses{a->all[0].address, a->all[1].address, agreed};
 }
 
 Result<void> LiveEnd::say_addresses(const SdrEndpoint& end, uint32_t epoch, host::Transport transport) {
@@ -153,7 +153,7 @@ Result<LiveRow> LiveEnd::send_one(const Source& source, const XferSettings& s, u
   const auto answer = peer_.hear<TransferAnswer>("its answer to the offer");
   if (!answer) return Error{answer.error()};
   if (!answer->accepted) return Error{"the other end refuses: " + answer->why};
-  const auto theirs = peers_addresses(epoch);
+  const auto theirs = peers_addresses(epoch, options.shape);
   if (!theirs) return Error{theirs.error()};
   if (auto r = (*end)->connect(*theirs); !r) return Error{r.error()};
 
@@ -186,7 +186,7 @@ Result<LiveRow> LiveEnd::send_one(const Source& source, const XferSettings& s, u
 }
 
 Result<LiveRow> LiveEnd::receive_one(const TransferOffer& offer, std::vector<uint8_t>& to) {
-  const auto theirs = peers_addresses(offer.epoch);
+  auto theirs = peers_addresses(offer.epoch, {});
   if (!theirs) return Error{theirs.error()};
   const auto refuse = [&](const std::string& why) {
     peer_.say(TransferAnswer{offer.epoch, false, sayable(why)}).ok();
@@ -201,6 +201,7 @@ Result<LiveRow> LiveEnd::receive_one(const TransferOffer& offer, std::vector<uin
   }
   auto end = SdrEndpoint::make(taken->options, nic_, clock_now());
   if (!end) return refuse(end.error());
+  theirs->shape = taken->options.shape;  // made of the offer
   if (auto r = (*end)->connect(*theirs); !r) return refuse(r.error());
   if (auto r = peer_.say(TransferAnswer{offer.epoch, true, {}}); !r) return Error{r.error()};
   if (auto r = say_addresses(**end, offer.epoch, taken->options.transport); !r) return Error{r.error()};

@@ -47,7 +47,7 @@ class LiveEnd {
   };
   Result<void> drive(host::SdrEndpoint& end, const Drive& d);
   Result<void> drive_until_report(host::SdrEndpoint& end, Drive d, uint32_t epoch, host::TransferReport& out);
-  Result<host::SdrEndpoint::Addresses> peers_addresses(uint32_t epoch);
+  Result<host::SdrEndpoint::Addresses> peers_addresses(uint32_t epoch, const host::SdrShape& agreed);
   Result<void> say_addresses(const host::SdrEndpoint& end, uint32_t epoch, host::Transport transport);
   Result<LiveRow> send_one(const Source& source, const host::XferSettings& s, uint32_t epoch);
   Result<LiveRow> receive_one(const host::TransferOffer& offer, std::vector<uint8_t>& to);

@@ -1,6 +1,7 @@
 #include "host/api/matchrdma_host.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -44,8 +45,6 @@ T options_of(const T* given) {
   return o;
 }
 
-Region region_of(const mrdma_region& r) { return {r.handle, r.lkey, r.rkey, r.remote}; }
-
 void put(const QpAddress& a, uint8_t* to) {
   store_be32(to, a.qpn);
   store_be32(to + 4, a.psn);
@@ -57,7 +56,23 @@ QpAddress address_at(const uint8_t* from) {
   std::copy_n(from + 8, a.gid.size(), a.gid.begin());
   return a;
 }
-constexpr size_t kAddressBytes = 24;
+constexpr size_t kAddressBytes = 24, kShapeAt = 2 * kAddressBytes;
+constexpr uint32_t kMostAhead = 4096;
+constexpr uint64_t kMostMessage = uint64_t{1} << 32;
+constexpr size_t kUnderWay = 4096;  // messages that an endpoint takes at a time
+
+void put_shape(const SdrShape& s, uint8_t* to) {
+  const std::array<uint32_t, 9> numbers{
+      s.epoch,  s.packet_bytes,     s.chunk_packets,     s.datagram_bytes,        s.code_k,
+      s.code_m, s.layout.slot_bits, s.layout.index_bits, s.layout.generation_bits};
+  for (size_t i = 0; i < numbers.size(); ++i) store_be32(to + 4 * i, numbers[i]);
+}
+
+SdrShape shape_at(const uint8_t* from) {
+  const auto number = [from](size_t i) { return load_be32(from + 4 * i); };
+  const auto bits = [&](size_t i) { return static_cast<uint8_t>(number(i)); };
+  return {number(0), number(1), number(2), number(3), {bits(6), bits(7), bits(8)}, number(4), number(5)};
+}
 
 }  // namespace
 
@@ -69,6 +84,7 @@ struct mrdma_model {
 
 struct mrdma_endpoint {
   std::unique_ptr<SdrEndpoint> end;
+  const mrdma_nic* nic;
 };
 
 const char* mrdma_version(void) { return MATCHRDMA_VERSION; }
@@ -125,8 +141,11 @@ int64_t mrdma_model_advance(mrdma_model* model, int64_t most_ns) {
 
 int mrdma_register(mrdma_nic* nic, void* memory, size_t bytes, mrdma_region* out) {
   return guarded(-1, [&] {
-    auto r = nic->nic->add_region({static_cast<uint8_t*>(memory), bytes}, Access::kLocal);
+    if (memory == nullptr) return fail("register: no memory was given");
+    const MutableBytes range(static_cast<uint8_t*>(memory), bytes);
+    auto r = nic->nic->add_region(range, Access::kLocal);
     if (!r) return fail(r.error());
+    nic->regions[r->handle] = {*r, range};
     *out = {r->handle, r->lkey, r->rkey, 0, r->remote};
     return 0;
   });
@@ -134,7 +153,10 @@ int mrdma_register(mrdma_nic* nic, void* memory, size_t bytes, mrdma_region* out
 
 int mrdma_unregister(mrdma_nic* nic, const mrdma_region* region) {
   return guarded(-1, [&] {
-    nic->nic->remove_region(region_of(*region));
+    const auto known = nic->regions.find(region->handle);
+    if (known == nic->regions.end()) return fail("unregister: no such region; was it unregistered before?");
+    nic->nic->remove_region(known->second.region);
+    nic->regions.erase(known);
     return 0;
   });
 }
@@ -144,6 +166,14 @@ mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* optio
     const mrdma_options o = options_of(options);
     if (o.scheme < MRDMA_SELECTIVE_REPEAT || o.scheme > MRDMA_RC) {
       fail("scheme " + std::to_string(o.scheme) + ": no such scheme; see enum mrdma_scheme");
+      return nullptr;
+    }
+    if (o.path_mtu != 0 && !legal_path_mtu(o.path_mtu)) {
+      fail("path_mtu " + std::to_string(o.path_mtu) + ": choose 256, 512, 1024, 2048 or 4096");
+      return nullptr;
+    }
+    if (o.messages_ahead > kMostAhead || o.message_bytes > kMostMessage) {
+      fail("messages_ahead is " + std::to_string(kMostAhead) + " at most, message_bytes 2^32");
       return nullptr;
     }
     XferSettings s;
@@ -164,7 +194,7 @@ mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* optio
       fail(end.error());
       return nullptr;
     }
-    return new mrdma_endpoint{std::move(*end)};
+    return new mrdma_endpoint{std::move(*end), nic};
   });
 }
 
@@ -174,25 +204,34 @@ int mrdma_endpoint_address(const mrdma_endpoint* endpoint, mrdma_address* out) {
   const SdrEndpoint::Addresses a = endpoint->end->addresses();
   put(a.data, out->bytes);
   put(a.signal, out->bytes + kAddressBytes);
+  put_shape(a.shape, out->bytes + kShapeAt);
   return 0;
 }
 
 int mrdma_endpoint_connect(mrdma_endpoint* endpoint, const mrdma_address* peer) {
   return guarded(-1, [&] {
-    const auto r = endpoint->end->connect({address_at(peer->bytes), address_at(peer->bytes + kAddressBytes)});
+    const auto r = endpoint->end->connect(
+        {address_at(peer->bytes), address_at(peer->bytes + kAddressBytes), shape_at(peer->bytes + kShapeAt)});
     return r ? 0 : fail(r.error());
   });
 }
 
 int64_t mrdma_send(mrdma_endpoint* endpoint, const void* data, size_t bytes, const mrdma_region* region) {
-  return guarded<int64_t>(-1, [&] {
-    const Bytes message(static_cast<const uint8_t*>(data), bytes);
-    return static_cast<int64_t>(endpoint->end->sender().send(message, region->lkey));
+  return guarded<int64_t>(-1, [&]() -> int64_t {
+    const auto known = endpoint->nic->regions.find(region->handle);
+    if (known == endpoint->nic->regions.end()) return fail("send: the region is not registered on this NIC");
+    const Bytes message(static_cast<const uint8_t*>(data), bytes), memory = known->second.memory;
+    const bool inside = data != nullptr && message.data() >= memory.data() && bytes <= memory.size() &&
+                        static_cast<size_t>(message.data() - memory.data()) <= memory.size() - bytes;
+    if (!inside || bytes == 0) return fail("send: a message is 1 byte or more, and lies in its region whole");
+    if (endpoint->end->sender().under_way() >= kUnderWay) return MRDMA_AGAIN;
+    return static_cast<int64_t>(endpoint->end->sender().send(message, known->second.region.lkey));
   });
 }
 
 int64_t mrdma_receive(mrdma_endpoint* endpoint, void* buffer, size_t bytes, int64_t now_ns) {
   return guarded<int64_t>(-1, [&]() -> int64_t {
+    if (buffer == nullptr) return fail("receive: no buffer was given");
     auto r = endpoint->end->receiver().receive_post({static_cast<uint8_t*>(buffer), bytes}, {now_ns});
     if (!r) return fail(r.error());
     return *r ? static_cast<int64_t>(**r) : int64_t{MRDMA_AGAIN};

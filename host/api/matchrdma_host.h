@@ -22,7 +22,11 @@ extern "C" {
 #endif
 
 /* struct mrdma_x o; MRDMA_OPTIONS(o); o.field = ...; Fields that are 0 take their defaults. */
+#ifdef __cplusplus
+#define MRDMA_OPTIONS(o) ((o) = decltype(o)(), (o).size = sizeof(o))
+#else
 #define MRDMA_OPTIONS(o) ((o) = (__typeof__(o)){.size = sizeof(o)})
+#endif
 
 MRDMA_PUBLIC const char* mrdma_version(void);
 /* Why the last call of this thread failed: a sentence. Valid until its next call. */
@@ -53,6 +57,7 @@ struct mrdma_model_options {
   double loss;        /* per packet, both ways */
 };
 MRDMA_PUBLIC mrdma_model* mrdma_model_open(const struct mrdma_model_options* options);
+/* Endpoints on its NICs must be gone. */
 MRDMA_PUBLIC void mrdma_model_close(mrdma_model* model);
 /* end: 0 or 1. Belongs to the model; mrdma_nic_close() does nothing to it. */
 MRDMA_PUBLIC mrdma_nic* mrdma_model_nic(mrdma_model* model, int end);
@@ -101,12 +106,15 @@ MRDMA_PUBLIC void mrdma_endpoint_destroy(mrdma_endpoint* endpoint);
 
 /* What the other end's mrdma_endpoint_connect() wants; bring it there by any means. */
 struct mrdma_address {
-  uint8_t bytes[48];
+  uint8_t bytes[84];
 };
 MRDMA_PUBLIC int mrdma_endpoint_address(const mrdma_endpoint* endpoint, struct mrdma_address* out);
 MRDMA_PUBLIC int mrdma_endpoint_connect(mrdma_endpoint* endpoint, const struct mrdma_address* peer);
 
-/* Takes a message; its number, counted from 0. The memory stays untouched until mrdma_take_sent() names it. */
+/* Takes a message of 1 byte or more; its number, counted from 0, or MRDMA_AGAIN while 4096 are under way. The
+ * memory, all of it in `region`, stays untouched until mrdma_take_sent() names the message. A message that is
+ * longer than the buffer it meets fails at the sender; the buffer stays with the endpoint until it is
+ * destroyed. */
 MRDMA_PUBLIC int64_t mrdma_send(mrdma_endpoint* endpoint, const void* data, size_t bytes,
                                 const struct mrdma_region* region);
 enum { MRDMA_AGAIN = -2 };

@@ -1,5 +1,6 @@
 #pragma once
 // What the C interface hands out as a NIC.
+#include <map>
 #include <memory>
 #include <string>
 
@@ -8,6 +9,11 @@
 struct mrdma_nic {
   matchrdma::host::Nic* nic = nullptr;
   std::unique_ptr<matchrdma::host::Nic> own;  ///< empty: a model's
+  struct Registered {
+    matchrdma::host::Region region;
+    matchrdma::Bytes memory;
+  };
+  std::map<uint32_t, Registered> regions;  ///< of mrdma_register(), by handle
 };
 
 namespace matchrdma::host {

@@ -54,9 +54,17 @@ SdrEndpoint::~SdrEndpoint() {
   if (region_added_) nic_.remove_region(signal_region_);
 }
 
-SdrEndpoint::Addresses SdrEndpoint::addresses() const { return {nic_.address(data_), nic_.address(signal_)}; }
+SdrEndpoint::Addresses SdrEndpoint::addresses() const {
+  return {nic_.address(data_), nic_.address(signal_), options_.shape};
+}
 
 Result<void> SdrEndpoint::connect(const Addresses& peer) {
+  // Packets of one shape would be booked as those of another: right numbers, wrong bytes.
+  if (peer.shape != options_.shape)
+    return Error{"SDR: the two ends were made with different options (packets of " +
+                 std::to_string(options_.shape.packet_bytes) + " bytes here, of " +
+                 std::to_string(peer.shape.packet_bytes) +
+                 " there; or message length, code, epoch or slots): give both the same"};
   if (auto r = nic_.connect(data_, peer.data, options_.connection); !r) return r;
   if (auto r = nic_.connect(signal_, peer.signal, options_.connection); !r) return r;
   const size_t room = kUdPrefix + options_.shape.datagram_bytes;
@@ -84,7 +92,7 @@ void SdrEndpoint::repost() {
 void SdrEndpoint::take_signal(const Completion& c, Instant now) {
   const size_t room = kUdPrefix + options_.shape.datagram_bytes;
   const MutableBytes buffer = MutableBytes(signal_memory_).subspan(c.id * room, room);
-  if (c.status == Completion::Status::kOk && c.bytes > kUdPrefix) {
+  if (c.bytes > kUdPrefix) {
     const auto s = decode_signal(buffer.first(c.bytes).subspan(kUdPrefix), options_.shape.epoch);
     if (!s) {
       ++n_.bad_signals;
@@ -100,17 +108,16 @@ void SdrEndpoint::take_signal(const Completion& c, Instant now) {
   nic_.post_receive(signal_, {&again, 1});
 }
 
+// A queue pair in the error state flushes whatever it is given: nothing is posted again.
 void SdrEndpoint::take(const Completion& c, Instant now) {
-  if (c.qp == signal_) {
+  if (c.status != Completion::Status::kOk) {
+    failed_ = true;
+  } else if (c.qp == signal_) {
     if (c.kind == Completion::Kind::kSend) {
       signals_sent_ = std::max(signals_sent_, c.id + 1);
     } else {
       take_signal(c, now);
     }
-    return;
-  }
-  if (c.status != Completion::Status::kOk) {
-    failed_ = true;
   } else if (c.kind == Completion::Kind::kSend) {
     sender_->on_sent(c.id);
   } else if (c.kind == Completion::Kind::kReceiveImm) {

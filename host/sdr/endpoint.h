@@ -33,6 +33,7 @@ class SdrEndpoint {
   /// What the peer's connect() wants, out of band.
   struct Addresses {
     QpAddress data, signal;
+    SdrShape shape;  ///< both ends must have the same
   };
   Addresses addresses() const;
   Result<void> connect(const Addresses& peer);
@@ -44,7 +45,7 @@ class SdrEndpoint {
   /// many completions there were.
   size_t poll(Instant now);
   Instant next_wakeup() const;
-  /// The data queue pair has failed: what is under way cannot end on this endpoint.
+  /// A queue pair has failed: what is under way cannot end on this endpoint.
   bool failed() const { return failed_; }
   const EndpointCounters& counters() const { return n_; }
 

@@ -17,6 +17,7 @@ struct SdrShape {
   ImmediateLayout layout;
   uint32_t code_k = 0, code_m = 0;  ///< chunks of data and of parity in a group; 0: no erasure code
   bool coded() const { return code_m != 0; }
+  bool operator==(const SdrShape&) const = default;
 };
 
 struct SenderOptions {

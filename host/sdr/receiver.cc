@@ -279,7 +279,7 @@ void SdrReceiver::say_acks(Message& m, Instant now, std::vector<Signal>& out) {
   const auto most = static_cast<uint32_t>(shape_.datagram_bytes - kSignalHeader) * 8;
   const uint32_t begin = m.done ? there.size() : there.first_missing() / 8 * 8;
   const uint32_t end = m.done ? begin : std::max(a.judged_below, there.end());
-  a.from = begin;
+  a.from = a.whole_below = begin;
   do {
     const uint32_t stop = std::min(end, a.from + most);
     a.bits.assign((stop - a.from + 7) / 8, 0);

@@ -193,7 +193,7 @@ void SdrSender::on_ack(const Ack& a, Instant now) {
     return;
   }
   const auto end = static_cast<uint32_t>(std::min<uint64_t>(m.packets, uint64_t{a.from} + 8 * a.bits.size()));
-  for (; m.acked_below < std::min(a.from, m.packets); ++m.acked_below) m.acked.add(m.acked_below);
+  for (; m.acked_below < std::min(a.whole_below, m.packets); ++m.acked_below) m.acked.add(m.acked_below);
   const int64_t seen = seen_until(a.echo, now).ns;
   for (uint32_t p = a.from; p < end; ++p) {
     if ((a.bits[(p - a.from) / 8] >> ((p - a.from) % 8) & 1) != 0) {

@@ -112,6 +112,7 @@ void write(Out& o, const Ack& a) {
   o.number(a.received, 4);
   o.number(a.judged_below, 4);
   o.number(a.done ? 1 : 0, 1);
+  o.number(a.whole_below, 4);
   o.number(a.from, 4);
   o.bytes(a.bits);
 }
@@ -154,6 +155,7 @@ Signal read_ack(In& in) {
   a.received = in.u32();
   a.judged_below = in.u32();
   a.done = in.number(1) != 0;
+  a.whole_below = in.u32();
   a.from = in.u32();
   const Bytes bits = in.rest();
   a.bits.assign(bits.begin(), bits.end());

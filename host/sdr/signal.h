@@ -62,6 +62,7 @@ struct Ack {
   uint32_t judged_below =
       0;              ///< a packet below that is not in the bitmap is lost, or was sent too late to be here
   bool done = false;  ///< the whole message is there
+  uint32_t whole_below = 0;  ///< every packet below is there
   uint32_t from = 0;
   std::vector<uint8_t> bits;  ///< packet from + i is bit i % 8 of byte i / 8
   bool operator==(const Ack&) const = default;

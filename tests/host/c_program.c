@@ -27,6 +27,17 @@ static void refusals(mrdma_nic* nic) {
   must(mrdma_nic_open(&n) == NULL && mrdma_error()[0] != 0, "a device that is none");
 }
 
+/* Ends that were made with other options do not connect: their packets would be taken for others. */
+static void others(mrdma_model* model, const struct mrdma_address* peer) {
+  struct mrdma_options o;
+  MRDMA_OPTIONS(o);
+  o.path_mtu = 1024;
+  mrdma_endpoint* end = mrdma_endpoint_create(mrdma_model_nic(model, 1), &o, mrdma_model_now(model));
+  must(end != NULL, "endpoint");
+  must(mrdma_endpoint_connect(end, peer) == -1 && strstr(mrdma_error(), "different options"), "other options");
+  mrdma_endpoint_destroy(end);
+}
+
 static void transfer(mrdma_model* model, int scheme) {
   struct mrdma_options o;
   MRDMA_OPTIONS(o);
@@ -72,7 +83,11 @@ static void transfer(mrdma_model* model, int scheme) {
     mrdma_model_advance(model, 1000000);
   }
   must(memcmp(from, to, MESSAGES * BYTES) == 0, "wrong bytes");
+  must(mrdma_send(end[0], from + 1, MESSAGES * BYTES, &region) == -1, "a message that reaches beyond its region");
   must(mrdma_unregister(mrdma_model_nic(model, 0), &region) == 0, "unregister");
+  must(mrdma_unregister(mrdma_model_nic(model, 0), &region) == -1, "a region that is unregistered twice");
+  must(mrdma_send(end[0], from, BYTES, &region) == -1, "a message of a region that is gone");
+  others(model, &at[0]);
   for (int e = 0; e < 2; ++e) mrdma_endpoint_destroy(end[e]);
   free(from);
   free(to);

@@ -38,17 +38,17 @@ RigSettings draw_sdr(uint64_t seed) {
   o.connection.path_mtu = 1024;
   o.shape.packet_bytes = p.chance(0.1) ? 2048 : 64u << p.below(3);  // of more than one packet of the wire, too
   o.shape.chunk_packets = 1u << p.below(5);
-  o.shape.datagram_bytes = static_cast<uint32_t>(p.between(128, 1024));
+  o.shape.datagram_bytes = static_cast<uint32_t>(p.between(kSignalHeader + kGrantBytes, 1024));
   o.receiver.slots = 1u << p.below(4);
   if (p.chance(0.4)) {
     o.shape.code_k = static_cast<uint32_t>(p.between(1, 12));
     o.shape.code_m = static_cast<uint32_t>(p.between(1, 4));
     o.receiver.slots *= 2;
   }
-  s.most_bytes = o.shape.packet_bytes * static_cast<uint64_t>(p.between(1, 200));
+  s.most_bytes = o.shape.packet_bytes * static_cast<uint64_t>(p.between(1, p.chance(0.1) ? 3000 : 200));
   s.least_bytes = p.chance(0.5) ? 1 : s.most_bytes;
   const uint64_t parity = o.shape.coded() ? parity_bytes(o.shape, s.most_bytes) / o.shape.packet_bytes : 0;
-  o.shape.layout = *ImmediateLayout::of(o.receiver.slots, std::max<uint64_t>(256, parity));
+  o.shape.layout = *ImmediateLayout::of(o.receiver.slots, std::max<uint64_t>(3000, parity));
   // The fewest generations that are allowed, so that they come round.
   if (p.chance(0.5)) {
     o.shape.layout.index_bits = static_cast<uint8_t>(32 - 4 - o.shape.layout.slot_bits);

@@ -36,6 +36,20 @@ TEST(Sdr, LossIsRepaired) {
   }
 }
 
+// A report of many packets takes several datagrams, and each speaks for its own piece alone.
+TEST(Sdr, ReportsOfSeveralDatagramsRepairToo) {
+  RigSettings s = usual();
+  s.there.loss = 0.02;
+  s.sdr.shape.datagram_bytes = kSignalHeader + kGrantBytes;
+  s.sdr.shape.packet_bytes = 64;
+  s.sdr.shape.layout = *ImmediateLayout::of(8, 5000);
+  s.messages = 3;
+  s.least_bytes = s.most_bytes = 5000 * 64;
+  SdrRig rig(s);
+  EXPECT_EQ(rig.run(), "");
+  EXPECT_GT(rig.net().counters(0).lost, 100u);
+}
+
 // H4: a report tells of nothing that was sent less than a round trip before.
 TEST(Sdr, OnlyWhatWasLostIsSentAgain) {
   RigSettings s = usual();
@@ -95,6 +109,23 @@ TEST(Sdr, MessageLongerThanItsBufferIsRefusedAtTheSender) {
   ASSERT_TRUE(done);
   EXPECT_EQ(done->error, "the message has 1000 bytes and the receiver granted 999");
   EXPECT_EQ(target, std::vector<uint8_t>(999));
+}
+
+// Either queue pair: without signals nothing ends either.
+TEST(Sdr, AFailedQueuePairIsNoticed) {
+  const RigSettings s = usual();
+  for (const uint32_t which : {0u, 1u}) {
+    ModelNet net(1, s.nic, s.nic);
+    auto a = SdrEndpoint::make(s.sdr, net.nic(0), {}), b = SdrEndpoint::make(s.sdr, net.nic(1), {});
+    ASSERT_TRUE(a.ok() && b.ok());
+    ASSERT_TRUE((*a)->connect((*b)->addresses()).ok() && (*b)->connect((*a)->addresses()).ok());
+    (*a)->poll(net.now());
+    EXPECT_FALSE((*a)->failed());
+    net.nic(0).fail_qp(QpHandle{which});
+    (*a)->poll(net.now());
+    EXPECT_TRUE((*a)->failed()) << which;
+    EXPECT_FALSE((*b)->failed());
+  }
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ class Outcome:
 
 
 def command(scheme, km, loss, bits):
-    return (f"{CLIENT} {scheme.options} --size {scheme.size(km, loss, bits) >> 20}MiB --message {MESSAGE >> 20}MiB --mtu {PATH_MTU} "
-            f"--rate {bits / 1e6:g}Mbps --distance {km}km --loss {LOSS}")
+    return (f"{CLIENT} {scheme.options} --size {scheme.size(km, loss, bits) >> 20}MiB "
+            f"--message {MESSAGE >> 20}MiB --mtu {PATH_MTU} --rate {bits / 1e6:g}Mbps --distance {km}km --loss {LOSS}")
 
 
 def both_said(pair):
@@ -179,8 +179,8 @@ def host_rate(lab, arguments):
     schemes = [s for s in SCHEMES if not arguments.name or arguments.name in s.name]
     found = measure_all(lab, arguments, schemes)
     lines, missed = judge(found)
-    lab.say(f"\nmatchrdma-xfer, path MTU {PATH_MTU}, paced at {arguments.rate:g} Mb/s, messages of {MESSAGE >> 20} MiB, {mode}; "
-            f"loss of all frames both ways; of {arguments.repeat} run(s) the median")
+    lab.say(f"\nmatchrdma-xfer, path MTU {PATH_MTU}, paced at {arguments.rate:g} Mb/s, "
+            f"messages of {MESSAGE >> 20} MiB, {mode}; loss of all frames both ways; of {arguments.repeat} run(s) the median")
     for line in lines:
         lab.say(line)
     rows = [{"scheme": s.name, "km": km, "loss": loss, **dataclasses.asdict(o)}
