@@ -56,6 +56,10 @@ RigSettings draw_sdr(uint64_t seed) {
   }
   o.receiver.copy = p.chance(0.3);
   if (p.chance(0.1) && !o.shape.coded()) o.transport = Transport::kRc;
+  // Go-back-N waits for its timer when the end of a full send queue is lost: half a second each would be the
+  // whole run.
+  o.connection.timeout_exponent = 14;
+  s.patience = Duration::seconds(600);
   if (p.chance(0.1)) o.receiver.give_up = Duration{p.between(1'000, 20'000'000)};
   o.receiver.slot_bytes = s.most_bytes;
   o.receiver.generation_rest = Duration::millis(1);
