@@ -108,15 +108,12 @@ void close_gap_if_filled(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
     const ParseResult parsed = parse_frame(node.mapped()->bytes());
     if (!take_to_gate(f, parsed.frame, node.mapped(), gate, ctx)) break;
   }
-  f.gap_nak_due = false;
-  if (f.gap.empty()) {
-    f.gap_nak_sent = false;
-    f.gap_since = Instant::never();
-  } else if (f.gap_nak_sent) {
-    f.gap_answered = true;  // it sends the rest again, too
-  } else {
-    f.gap_since = ctx.now;
+  if (!f.gap.empty() && f.gap_nak_sent()) {
+    f.gap_nak = SourceFlow::GapNak::kAnswered;  // it sends the rest again, too
+    return;
   }
+  f.gap_nak = SourceFlow::GapNak::kNone;
+  f.gap_since = f.gap.empty() ? Instant::never() : ctx.now;
 }
 
 Accepted keep_behind_gap(SourceFlow& f, Seq psn, PacketRef& packet, const RoleCtx& ctx) {
@@ -129,11 +126,17 @@ Accepted keep_behind_gap(SourceFlow& f, Seq psn, PacketRef& packet, const RoleCt
   } else {
     f.gap.try_emplace(psn, std::move(packet));
   }
-  // One NAK for each gap: until the sender has gone back, every packet beyond epsn shows the same one.
-  const bool another = f.gap_nak_sent && f.gap_answered;
-  if (another) f.gap_nak_sent = false;
+  // One NAK for each gap.
+  const bool another = f.gap_nak == SourceFlow::GapNak::kAnswered;
+  if (another) f.gap_nak = SourceFlow::GapNak::kNone;
   if (another || f.gap_since.is_never()) f.gap_since = ctx.now;
   return Accepted::kTaken;
+}
+
+// When a gap has lasted too long to be a reordering.
+Instant nak_deadline(const SourceFlow& f, const RoleCtx& ctx) {
+  return f.gap.empty() || f.gap_nak != SourceFlow::GapNak::kNone ? Instant::never()
+                                                                 : f.gap_since + ctx.timing->lan_reorder_wait;
 }
 
 // A sender goes back to our last ACK at the latest. One that begins three times in a row at the same message,
@@ -198,10 +201,7 @@ bool accept_before_lift(SourceFlow& f, const Frame& req, PacketRef& packet, cons
 }
 
 void run_accept_timers(SourceFlow& f, const RoleCtx& ctx) {
-  if (!f.gap.empty() && !f.gap_nak_sent && !f.gap_nak_due &&
-      f.gap_since + ctx.timing->lan_reorder_wait <= ctx.now) {
-    f.gap_nak_due = true;
-  }
+  if (nak_deadline(f, ctx) <= ctx.now) f.gap_nak = SourceFlow::GapNak::kDue;
   // hold_max (H3): a NIC that waits longer resends; above the soft limit only admission acknowledges.
   if (ctx.n->custody_bytes > ctx.limits->custody_soft_bytes) return;
   while (f.released_end < f.epsn) {
@@ -214,8 +214,7 @@ void run_accept_timers(SourceFlow& f, const RoleCtx& ctx) {
 }
 
 Instant accept_deadline(SourceFlow& f, const RoleCtx& ctx) {
-  Instant at = Instant::never();
-  if (!f.gap.empty() && !f.gap_nak_sent && !f.gap_nak_due) at = f.gap_since + ctx.timing->lan_reorder_wait;
+  Instant at = nak_deadline(f, ctx);
   if (f.released_end < f.epsn && ctx.n->custody_bytes <= ctx.limits->custody_soft_bytes) {
     const uint64_t i = f.find(f.released_end);
     if (i < f.window.end()) at = earlier(at, f.window[i].accepted + ctx.timing->hold_max);

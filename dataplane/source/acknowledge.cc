@@ -58,9 +58,7 @@ void give_gap_nak(SourceFlow& f, Seq ceiling, const RoleCtx& ctx) {
   give(f, psn, kNakSequence, messages_below(f, psn), Cause::kPseudoNak, ctx);
   ++ctx.n->naks_sent;
   note_told(f, psn);
-  f.gap_nak_due = false;
-  f.gap_nak_sent = true;
-  f.gap_answered = false;
+  f.gap_nak = SourceFlow::GapNak::kSent;
 }
 
 }  // namespace
@@ -100,7 +98,8 @@ void note_told(SourceFlow& f, Seq end) {
 void settle_acks(SourceFlow& f, const RoleCtx& ctx) {
   const Seq ceiling = ceiling_end(f);
   if (ceiling == kNoCeiling || !f.ack_form.known || !ctx.peer_up) return;
-  if (f.gap_nak_due && !f.gap.empty() && f.chosen_drop < 0) give_gap_nak(f, ceiling, ctx);
+  if (f.gap_nak == SourceFlow::GapNak::kDue && !f.gap.empty() && f.chosen_drop < 0)
+    give_gap_nak(f, ceiling, ctx);
   const bool rises = ceiling > f.acked_end && f.ack_wanted_end > f.acked_end;
   const bool again = f.ack_again && ceiling >= f.acked_end && ceiling > f.base;
   if (rises || again) give_ack(f, ceiling, ctx);

@@ -226,7 +226,7 @@ void drain(SourceFlow& f) {
   // Nothing of it was promised, and the gap would never close: the sender sends it again.
   f.gap.clear();
   f.gap_since = Instant::never();
-  f.gap_nak_due = f.gap_nak_sent = false;
+  f.gap_nak = SourceFlow::GapNak::kNone;
 }
 
 void order_drain(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {

@@ -37,7 +37,7 @@ void uncount_gated(SourceFlow& f, uint64_t bytes, const RoleCtx& ctx) {
 void forget_gap(SourceFlow& f) {
   f.gap.clear();
   f.gap_since = Instant::never();
-  f.gap_nak_due = f.gap_nak_sent = false;
+  f.gap_nak = SourceFlow::GapNak::kNone;
   f.chosen_drop = -1;
 }
 

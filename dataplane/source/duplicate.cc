@@ -103,8 +103,8 @@ Accepted on_duplicate(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packe
                       const RoleCtx& ctx) {
   if (acked_long_ago(f, psn, ctx.now)) return Accepted::kNewGeneration;
   // The sender came back to what a gap made it miss.
-  if (f.gap_nak_sent) {
-    f.gap_answered = true;
+  if (f.gap_nak_sent()) {
+    f.gap_nak = SourceFlow::GapNak::kAnswered;
   } else if (!f.gap.empty()) {
     f.gap_since = ctx.now;
   }

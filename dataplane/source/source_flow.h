@@ -144,10 +144,15 @@ struct SourceFlow {
 
   // LAN gap.
   Instant gap_since = Instant::never();
-  bool gap_nak_due = false;  ///< wait is over, NAK withheld by a fence
-  bool gap_nak_sent = false;
-  bool gap_answered = false;  ///< the sender has gone back since; the next packet beyond epsn shows another gap
-  Seq chosen_drop = -1;       ///< first PSN we dropped ourselves: silence until the sender returns (H5)
+  enum class GapNak : uint8_t {
+    kNone,
+    kDue,       ///< the wait is over, a fence withholds it
+    kSent,      ///< every packet beyond epsn shows the same gap
+    kAnswered,  ///< the sender has gone back since; the next packet beyond epsn shows another gap
+  };
+  GapNak gap_nak = GapNak::kNone;
+  bool gap_nak_sent() const { return gap_nak == GapNak::kSent || gap_nak == GapNak::kAnswered; }
+  Seq chosen_drop = -1;           ///< first PSN we dropped ourselves: silence until the sender returns (H5)
   bool dropped_for_peer = false;  ///< chosen_drop, because the peer was not there
 
   // Repair over the span.
