@@ -45,6 +45,9 @@ struct ConnectOptions {
   uint32_t timeout_exponent = 17;  ///< RC: local ACK timeout 4.096 us x 2^n (IBA 9.7.6.1.3); at least 4 RTT
   uint32_t retries = 7;            ///< RC
   uint32_t remote_qkey = kQkey;    ///< UD: that of the peer's queue pair
+  /// RC, UC: connections of different numbers leave from different UDP source ports, so that switches may send
+  /// them different ways; 0: from the port that the device chooses.
+  uint32_t path = 0;
 };
 
 /// Memory the NIC may read and write. `remote` is what the peer writes to: the address of the first byte as
@@ -55,12 +58,12 @@ struct Region {
   uint32_t rkey = 0;
   uint64_t remote = 0;
 };
-enum class Access : uint8_t { kLocal, kRemoteWrite };
+enum class Access : uint8_t { kLocal, kRemoteWrite, kRemoteAtomic };  ///< the last: and writes
 
 /// One work request of a send queue, of up to NicLimits::max_message; the NIC cuts it into packets of the path
-/// MTU. UD: one packet.
+/// MTU. UD: one packet. Atomics (IBA 9.4.5): RC, 8 bytes at an address that 8 divides.
 struct SendRequest {
-  enum class Op : uint8_t { kWrite, kWriteImm, kSend };
+  enum class Op : uint8_t { kWrite, kWriteImm, kSend, kFetchAdd, kCompareSwap };
   Op op = Op::kWriteImm;
   /// Completes with a Completion. Those that are not signalled are done when a later signalled one is, and take
   /// room in the send queue until then; what fails or is flushed completes in any case.
@@ -68,9 +71,11 @@ struct SendRequest {
   uint64_t id = 0;
   Bytes data{};  ///< not copied: must stay until the request is done
   uint32_t lkey = 0;
-  uint64_t remote = 0;     ///< WRITE
-  uint32_t rkey = 0;       ///< WRITE
+  uint64_t remote = 0;     ///< WRITE, atomics
+  uint32_t rkey = 0;       ///< WRITE, atomics
   uint32_t immediate = 0;  ///< WriteImm
+  MutableBytes result{};   ///< atomics, under `lkey`: 8 bytes for what stood there before
+  uint64_t add_or_compare = 0, swap = 0;
 };
 
 /// Takes one SEND or one WRITE with immediate. UD: `data` begins with kUdPrefix bytes that are the NIC's.
@@ -99,6 +104,7 @@ struct NicLimits {
   uint32_t max_send_queue = 0, max_receive_queue = 0, max_completion_queue = 0;
   uint64_t max_region = 0;  ///< bytes
   bool uc = false;          ///< has the UC service
+  bool atomics = false;
   std::string name;
   uint32_t max_path_mtu = 4096;              ///< bytes, of the port as it is now
   uint64_t max_message = uint64_t{1} << 31;  ///< bytes of one request

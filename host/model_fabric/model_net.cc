@@ -3,16 +3,22 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/model_fabric/custody.h"
 #include "host/model_fabric/model_nic.h"
 
 namespace matchrdma::host {
 namespace {
 
+Duration time_of(uint32_t bytes, const PathModel& m) {
+  return Duration{static_cast<int64_t>(bytes * 8.0 / m.gigabits)};
+}
+
 Duration drawn(Prng& prng, Duration most) { return Duration{prng.between(0, std::max<int64_t>(most.ns, 0))}; }
 
 }  // namespace
 
-ModelNet::ModelNet(uint64_t seed, const NicModel& a, const NicModel& b) : prng_(seed) {
+ModelNet::ModelNet(uint64_t seed, const NicModel& a, const NicModel& b, uint32_t paths) : prng_(seed) {
+  for (auto& direction : wires_) direction.resize(paths);
   nics_[0] = std::make_unique<ModelNic>(*this, 0, a);
   nics_[1] = std::make_unique<ModelNic>(*this, 1, b);
 }
@@ -33,14 +39,36 @@ void ModelNet::run_until(Instant until) {
   now_ = later(now_, until);
 }
 
+void ModelNet::add_custody(uint32_t from, uint32_t path) {
+  wires_[from][path].custody = std::make_unique<ModelCustody>(*this, from, path);
+}
+
+void ModelNet::drop_custody(uint32_t from, uint32_t qpn) {
+  for (Wire& w : wires_[from])
+    if (w.custody) w.custody->drop(qpn);
+}
+
 void ModelNet::deliver(uint32_t to, Instant time, ModelPacket packet) {
-  at(time, [this, to, p = std::move(packet)] { nics_[to]->arrive(p); });
+  at(time, [this, to, p = std::move(packet)] {
+    ModelCustody* const custody = wires_[to][p.path].custody.get();
+    if (custody != nullptr && custody->takes_answer(p)) return;
+    nics_[to]->arrive(p);
+  });
 }
 
 Instant ModelNet::transmit(uint32_t from, ModelPacket packet, uint32_t bytes) {
-  Wire& w = wires_[from];
+  Wire& w = wires_[from][packet.path];
+  if (!w.custody || !packet.reliable || packet.kind != ModelPacket::Kind::kRequest)
+    return cross(from, std::move(packet), bytes);
+  w.near_free_at = later(w.near_free_at, now_) + time_of(bytes, w.model);
+  w.custody->take(std::move(packet), bytes);
+  return w.near_free_at;
+}
+
+Instant ModelNet::cross(uint32_t from, ModelPacket packet, uint32_t bytes) {
+  Wire& w = wires_[from][packet.path];
   const PathModel& m = w.model;
-  w.free_at = later(w.free_at, now_) + Duration{static_cast<int64_t>(bytes * 8.0 / m.gigabits)};
+  w.free_at = later(w.free_at, now_) + time_of(bytes, m);
   ++w.n.sent;
   if (prng_.chance(m.loss)) {
     ++w.n.lost;

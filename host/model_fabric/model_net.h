@@ -17,7 +17,7 @@ namespace matchrdma::host {
 struct PathModel {
   double gigabits = 100;  ///< per second
   Duration delay = Duration::micros(10);
-  double loss = 0;
+  double loss = 0;     ///< corrupted ones among them: the ICRC drops them
   double reorder = 0;  ///< comes later than packets behind it, by up to `reorder_by`
   Duration reorder_by = Duration::micros(50);
   double duplicate =
@@ -28,21 +28,28 @@ struct PathModel {
   Duration stall_for = Duration::millis(5);
 };
 
+class ModelCustody;
 class ModelNic;
 struct NicModel;
 
 /// Duty: the one clock, the events, the wires. Same seed, same run. Does not know what packets mean.
 class ModelNet {
  public:
-  ModelNet(uint64_t seed, const NicModel& a, const NicModel& b);
+  /// So many paths of equal rights between the two; each has its own wire in each direction.
+  ModelNet(uint64_t seed, const NicModel& a, const NicModel& b, uint32_t paths = 1);
   ~ModelNet();
   ModelNet(const ModelNet&) = delete;
   ModelNet& operator=(const ModelNet&) = delete;
 
   ModelNic& nic(uint32_t index) { return *nics_[index]; }
   /// Of what NIC `from` sends. Packets under way keep their time.
-  void set_path(uint32_t from, const PathModel& path) { wires_[from].model = path; }
-  const PathModel& path(uint32_t from) const { return wires_[from].model; }
+  void set_path(uint32_t from, const PathModel& model, uint32_t path = 0) { wires_[from][path].model = model; }
+  const PathModel& path(uint32_t from, uint32_t path = 0) const { return wires_[from][path].model; }
+  uint32_t paths() const { return static_cast<uint32_t>(wires_[0].size()); }
+  /// From here on a proxy beside NIC `from` answers for the other end of this path (PROTOCOL.md, `early`).
+  void add_custody(uint32_t from, uint32_t path = 0);
+  /// What the proxy holds of this queue pair of NIC `from` is dropped: its flow was unregistered.
+  void drop_custody(uint32_t from, uint32_t qpn);
 
   Instant now() const { return now_; }
   /// Does everything up to and including `until`.
@@ -52,12 +59,14 @@ class ModelNet {
   struct Counters {
     uint64_t sent = 0, lost = 0, duplicated = 0, reordered = 0;
   };
-  const Counters& counters(uint32_t from) const { return wires_[from].n; }
+  const Counters& counters(uint32_t from, uint32_t path = 0) const { return wires_[from][path].n; }
 
-  // For the NICs.
+  // For the NICs and the proxies.
   void at(Instant time, std::function<void()> what);
-  /// Puts it on the wire now; returns when the wire is free again.
+  /// Puts it on the wire of its path now; returns when the NIC may send the next.
   Instant transmit(uint32_t from, ModelPacket packet, uint32_t bytes);
+  /// The same behind the proxy.
+  Instant cross(uint32_t from, ModelPacket packet, uint32_t bytes);
   Prng& prng() { return prng_; }
 
  private:
@@ -70,7 +79,9 @@ class ModelNet {
   struct Wire {
     PathModel model;
     Instant free_at, held_until;
+    Instant near_free_at;  ///< between the NIC and its proxy
     Counters n;
+    std::unique_ptr<ModelCustody> custody;
   };
   void deliver(uint32_t to, Instant time, ModelPacket packet);
 
@@ -78,7 +89,7 @@ class ModelNet {
   Instant now_;
   uint64_t events_made_ = 0;
   std::priority_queue<Event> events_;
-  std::array<Wire, 2> wires_;
+  std::array<std::vector<Wire>, 2> wires_;  ///< by path
   std::array<std::unique_ptr<ModelNic>, 2> nics_;
 };
 

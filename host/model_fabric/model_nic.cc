@@ -9,9 +9,31 @@
 #include "host/model_fabric/model_qp.h"
 
 namespace matchrdma::host {
+namespace {
+
+bool is_atomic(const SendRequest& r) {
+  return r.op == SendRequest::Op::kFetchAdd || r.op == SendRequest::Op::kCompareSwap;
+}
+
+ModelPacket::Op op_of(SendRequest::Op op) {
+  switch (op) {
+    case SendRequest::Op::kWrite:
+      return ModelPacket::Op::kWrite;
+    case SendRequest::Op::kWriteImm:
+      return ModelPacket::Op::kWriteImm;
+    case SendRequest::Op::kSend:
+      return ModelPacket::Op::kSend;
+    case SendRequest::Op::kFetchAdd:
+    case SendRequest::Op::kCompareSwap:
+      break;
+  }
+  return ModelPacket::Op::kAtomic;
+}
+
+}  // namespace
 
 ModelNic::ModelNic(ModelNet& net, uint32_t index, const NicModel& model)
-    : net_(net), index_(index), model_(model), next_qpn_(17 + index * 1000) {}
+    : net_(net), index_(index), model_(model), next_qpn_(17 + index * 100'000), ports_(net.paths()) {}
 ModelNic::~ModelNic() = default;
 
 ModelNic::Qp* ModelNic::find(QpHandle handle) const {
@@ -30,11 +52,12 @@ Result<QpHandle> ModelNic::create_qp(const QpOptions& o) {
                  std::to_string(o.receive_queue) + " requests are more than this NIC has"};
   if (o.transport == Transport::kUc && !limits().uc) return Error{"queue pair: this NIC has no UC"};
   auto q = std::make_unique<Qp>();
+  q->handle = {static_cast<uint32_t>(qps_.size())};
   q->qpn = next_qpn_++;
   q->psn = static_cast<uint32_t>(net_.prng().below(1 << 24));
   q->options = o;
   qps_.push_back(std::move(q));
-  return QpHandle{static_cast<uint32_t>(qps_.size() - 1)};
+  return qps_.back()->handle;
 }
 
 QpAddress ModelNic::address(QpHandle qp) const {
@@ -48,6 +71,8 @@ QpAddress ModelNic::address(QpHandle qp) const {
 Result<void> ModelNic::connect(QpHandle qp, const QpAddress& peer, const ConnectOptions& o) {
   Qp* q = find(qp);
   if (q == nullptr || q->state != Qp::State::kReset) return Error{"queue pair: connected once already"};
+  if (o.path >= ports_.size())
+    return Error{"queue pair: path " + std::to_string(o.path) + " of " + std::to_string(ports_.size())};
   q->peer = peer;
   q->connection = o;
   q->retries_left = o.retries;
@@ -57,9 +82,9 @@ Result<void> ModelNic::connect(QpHandle qp, const QpAddress& peer, const Connect
 
 void ModelNic::flush(Qp& q) {
   for (const Qp::Posted& p : q.posted)
-    complete({Completion::Kind::kSend, Completion::Status::kFlushed, {}, p.request.id, 0, 0});
+    complete({Completion::Kind::kSend, Completion::Status::kFlushed, q.handle, p.request.id, 0, 0});
   for (const ReceiveRequest& r : q.receives)
-    complete({Completion::Kind::kReceive, Completion::Status::kFlushed, {}, r.id, 0, 0});
+    complete({Completion::Kind::kReceive, Completion::Status::kFlushed, q.handle, r.id, 0, 0});
   q.posted.clear();
   q.receives.clear();
   q.psn_next = q.psn_made;
@@ -67,12 +92,21 @@ void ModelNic::flush(Qp& q) {
 }
 
 void ModelNic::fail_qp(QpHandle qp) {
-  Qp* q = find(qp);
-  if (q == nullptr || q->state == Qp::State::kError) return;
-  q->state = Qp::State::kError;
-  const size_t before = completions_.size();
-  flush(*q);
-  for (size_t i = before; i < completions_.size(); ++i) completions_[i].qp = qp;
+  if (Qp* q = find(qp); q != nullptr) fail(*q);
+}
+
+void ModelNic::fail(Qp& q) {
+  if (q.state == Qp::State::kError) return;
+  q.state = Qp::State::kError;
+  flush(q);
+}
+
+void ModelNic::fail_request(Qp& q, Completion::Status status) {
+  if (!q.posted.empty()) {
+    complete({Completion::Kind::kSend, status, q.handle, q.posted.front().request.id, 0, 0});
+    q.posted.pop_front();
+  }
+  fail(q);
 }
 
 void ModelNic::destroy_qp(QpHandle qp) {
@@ -93,6 +127,7 @@ Result<Region> ModelNic::add_region(MutableBytes memory, Access access) {
 void ModelNic::remove_region(const Region& region) {
   const auto it = memory_.find(region.rkey);
   MRDMA_CHECK(it != memory_.end() && !it->second.removed);
+  end_torn_writes();
   if (model_.keys_never_end) {
     it->second.removed = true;
   } else {
@@ -109,11 +144,13 @@ size_t ModelNic::post_send(QpHandle qp, std::span<const SendRequest> requests) {
     const auto mtu = static_cast<int64_t>(q->connection.path_mtu);
     const int64_t packets = std::max<int64_t>(1, (static_cast<int64_t>(r.data.size()) + mtu - 1) / mtu);
     MRDMA_CHECK(q->options.transport != Transport::kUd || packets == 1);
+    MRDMA_CHECK(!is_atomic(r) ||
+                (q->options.transport == Transport::kRc && r.result.size() == sizeof(uint64_t)));
     q->posted.push_back({r, q->psn_made, packets});
     q->psn_made += packets;
     ++taken;
   }
-  pump();
+  pump(q->connection.path);
   return taken;
 }
 
@@ -149,12 +186,13 @@ void ModelNic::complete(Completion c) {
 
 // ---- sending
 
-// The wire is one; queue pairs take turns, a packet each.
-void ModelNic::pump() {
-  if (pump_waits_) return;
+void ModelNic::pump(uint32_t path) {
+  Port& port = ports_[path];
+  if (port.waits) return;
   for (size_t tried = 0; tried < qps_.size(); ++tried) {
-    turn_ = (turn_ + 1) % qps_.size();
-    if (qps_[turn_] && send_next(*qps_[turn_])) return;
+    port.turn = (port.turn + 1) % qps_.size();
+    Qp* const q = qps_[port.turn].get();
+    if (q != nullptr && q->connection.path == path && send_next(*q)) return;
   }
 }
 
@@ -167,11 +205,12 @@ bool ModelNic::send_next(Qp& q) {
   const auto bytes = static_cast<uint32_t>(p.payload.size()) + model_.header_bytes;
   const Instant free = net_.transmit(index_, std::move(p), bytes);
   if (!q.unreliable()) arm_timer(q);
-  pump_waits_ = true;
-  net_.at(free, [this, qpn = q.qpn] {
-    pump_waits_ = false;
+  const uint32_t path = q.connection.path;
+  ports_[path].waits = true;
+  net_.at(free, [this, qpn = q.qpn, path] {
+    ports_[path].waits = false;
     if (Qp* sent = find_qpn(qpn); sent != nullptr && sent->unreliable()) retire(*sent, sent->psn_next);
-    pump();
+    pump(path);
   });
   return true;
 }
@@ -184,9 +223,12 @@ ModelPacket ModelNic::packet_of(Qp& q, int64_t psn) {
   const size_t at = static_cast<size_t>(psn - it->first_psn) * q.connection.path_mtu;
   const Bytes part = r.data.subspan(at, std::min<size_t>(q.connection.path_mtu, r.data.size() - at));
   ModelPacket p;
-  p.op = r.op == SendRequest::Op::kSend       ? ModelPacket::Op::kSend
-         : r.op == SendRequest::Op::kWriteImm ? ModelPacket::Op::kWriteImm
-                                              : ModelPacket::Op::kWrite;
+  p.op = op_of(r.op);
+  p.reliable = !q.unreliable();
+  p.path = q.connection.path;
+  p.compares = r.op == SendRequest::Op::kCompareSwap;
+  p.add_or_compare = r.add_or_compare;
+  p.swap = r.swap;
   p.first = psn == it->first_psn;
   p.last = psn + 1 == it->first_psn + it->packets;
   p.to_qpn = q.peer.qpn;
@@ -204,16 +246,9 @@ ModelPacket ModelNic::packet_of(Qp& q, int64_t psn) {
 void ModelNic::retire(Qp& q, int64_t below) {
   while (!q.posted.empty() && q.posted.front().first_psn + q.posted.front().packets <= below) {
     const SendRequest& r = q.posted.front().request;
-    const auto index = static_cast<uint32_t>(
-        std::find_if(qps_.begin(), qps_.end(), [&q](const auto& each) { return each.get() == &q; }) -
-        qps_.begin());
     if (r.signalled)
-      complete({Completion::Kind::kSend,
-                Completion::Status::kOk,
-                {index},
-                r.id,
-                static_cast<uint32_t>(r.data.size()),
-                0});
+      complete({Completion::Kind::kSend, Completion::Status::kOk, q.handle, r.id,
+                static_cast<uint32_t>(r.data.size()), 0});
     q.posted.pop_front();
   }
 }
@@ -222,11 +257,12 @@ void ModelNic::retire(Qp& q, int64_t below) {
 
 void ModelNic::arrive(const ModelPacket& p) {
   Qp* q = find_qpn(p.to_qpn);
-  if (q == nullptr || q->state != Qp::State::kReady || q->peer.psn != p.session) {
+  const bool request = p.kind == ModelPacket::Kind::kRequest;
+  if (q == nullptr || q->state != Qp::State::kReady || (request ? q->peer.psn : q->psn) != p.session) {
     ++n_.nobody;
     return;
   }
-  if (p.kind != ModelPacket::Kind::kRequest) {
+  if (!request) {
     answered(*q, p);
   } else if (q->unreliable()) {
     take_unreliable(*q, p);
@@ -242,23 +278,42 @@ bool ModelNic::needs_receive(const ModelPacket& p) const {
 bool ModelNic::writable(const ModelPacket& p) const {
   if (p.op == ModelPacket::Op::kSend) return true;
   const auto it = memory_.find(p.rkey);
-  return it != memory_.end() && it->second.access == Access::kRemoteWrite &&
-         p.remote <= it->second.bytes.size() && p.payload.size() <= it->second.bytes.size() - p.remote;
+  if (it == memory_.end() || it->second.access == Access::kLocal) return false;
+  const bool atomic = p.op == ModelPacket::Op::kAtomic;
+  if (atomic && (it->second.access != Access::kRemoteAtomic || p.remote % sizeof(uint64_t) != 0)) return false;
+  const size_t bytes = atomic ? sizeof(uint64_t) : p.payload.size();
+  return p.remote <= it->second.bytes.size() && bytes <= it->second.bytes.size() - p.remote;
+}
+
+void ModelNic::end_torn_writes() {
+  for (const auto& [place, bytes] : torn_) std::copy(bytes.begin(), bytes.end(), place.begin());
+  torn_.clear();
+}
+
+void ModelNic::write(const ModelPacket& p) {
+  end_torn_writes();
+  const MutableBytes place = memory_.at(p.rkey).bytes.subspan(p.remote, p.payload.size());
+  size_t now = p.payload.size();
+  if (p.op == ModelPacket::Op::kWrite && model_.torn > 0 && net_.prng().chance(model_.torn)) {
+    now /= 2;
+    torn_.emplace_back(
+        place.subspan(now),
+        std::vector<uint8_t>(p.payload.begin() + static_cast<std::ptrdiff_t>(now), p.payload.end()));
+    net_.at(net_.now() + model_.torn_for, [this] { end_torn_writes(); });
+  }
+  std::copy_n(p.payload.begin(), now, place.begin());
 }
 
 // Writes its bytes and, where it ends a message that somebody waits for, completes it.
 void ModelNic::execute(Qp& q, const ModelPacket& p) {
-  const auto index = static_cast<uint32_t>(
-      std::find_if(qps_.begin(), qps_.end(), [&q](const auto& each) { return each.get() == &q; }) -
-      qps_.begin());
   if (p.first) q.received = 0;
   if (p.op != ModelPacket::Op::kSend) {
-    std::copy(p.payload.begin(), p.payload.end(), memory_.at(p.rkey).bytes.data() + p.remote);
+    write(p);
     q.received += static_cast<uint32_t>(p.payload.size());
     if (p.op == ModelPacket::Op::kWrite || !p.last) return;
     const ReceiveRequest r = q.receives.front();
     q.receives.pop_front();
-    complete({Completion::Kind::kReceiveImm, Completion::Status::kOk, {index}, r.id, q.received, p.immediate});
+    complete({Completion::Kind::kReceiveImm, Completion::Status::kOk, q.handle, r.id, q.received, p.immediate});
     return;
   }
   const ReceiveRequest& r = q.receives.front();
@@ -269,12 +324,8 @@ void ModelNic::execute(Qp& q, const ModelPacket& p) {
   q.received += static_cast<uint32_t>(p.payload.size());
   if (!p.last) return;
   const bool fits = prefix + q.received <= r.data.size();
-  complete({Completion::Kind::kReceive,
-            fits ? Completion::Status::kOk : Completion::Status::kLocalError,
-            {index},
-            r.id,
-            static_cast<uint32_t>(prefix + q.received),
-            0});
+  complete({Completion::Kind::kReceive, fits ? Completion::Status::kOk : Completion::Status::kLocalError,
+            q.handle, r.id, static_cast<uint32_t>(prefix + q.received), 0});
   q.receives.pop_front();
 }
 
@@ -297,8 +348,7 @@ void ModelNic::take_unreliable(Qp& q, const ModelPacket& p) {
     ++n_.no_receive;
     q.in_message = false;
     // Whether the bytes were written by then is the NIC's affair.
-    if (p.op != ModelPacket::Op::kSend && net_.prng().chance(0.5))
-      std::copy(p.payload.begin(), p.payload.end(), memory_.at(p.rkey).bytes.data() + p.remote);
+    if (p.op != ModelPacket::Op::kSend && net_.prng().chance(0.5)) write(p);
     return;
   }
   execute(q, p);

@@ -19,12 +19,16 @@ struct NicModel {
                    .max_completion_queue = 1 << 17,
                    .max_region = uint64_t{1} << 40,
                    .uc = true,
+                   .atomics = true,
                    .name = "model"};
   uint32_t header_bytes =
       82;  ///< on the wire beside the payload: Ethernet, IPv4, UDP, BTH, RETH, immediate, ICRC
   /// For tests of the tests: keys that were removed go on working, so nothing keeps stale writes out (HOST.md
   /// rule 3).
   bool keys_never_end = false;
+  /// Probability that memory shows the first half of a WRITE without immediate for `torn_for` alone.
+  double torn = 0;
+  Duration torn_for = Duration::micros(3);
 };
 
 /// Duty: one NIC. UC as it is (H1): an ONLY packet executes whatever came before it, a message that lost its
@@ -72,8 +76,11 @@ class ModelNic final : public Nic {
   Qp* find_qpn(uint32_t qpn) const;
   void complete(Completion c);
   void flush(Qp& q);
+  void fail(Qp& q);
+  /// The oldest request ends with this status, and the queue pair with it.
+  void fail_request(Qp& q, Completion::Status status);
   // Sending.
-  void pump();
+  void pump(uint32_t path);
   bool send_next(Qp& q);
   ModelPacket packet_of(Qp& q, int64_t psn);
   void arm_timer(Qp& q);
@@ -81,12 +88,15 @@ class ModelNic final : public Nic {
   void retire(Qp& q, int64_t acked_below);
   void answered(Qp& q, const ModelPacket& p);
   // Receiving.
-  void answer(Qp& q, ModelPacket::Kind kind, int64_t psn);
+  void answer(Qp& q, ModelPacket::Kind kind, int64_t psn, std::vector<uint8_t> payload = {});
   void take_unreliable(Qp& q, const ModelPacket& p);
   void take_reliable(Qp& q, const ModelPacket& p);
   bool needs_receive(const ModelPacket& p) const;
   bool writable(const ModelPacket& p) const;
   void execute(Qp& q, const ModelPacket& p);
+  void write(const ModelPacket& p);
+  void end_torn_writes();
+  void take_atomic(Qp& q, const ModelPacket& p);
 
   ModelNet& net_;
   uint32_t index_;
@@ -95,8 +105,13 @@ class ModelNic final : public Nic {
   std::vector<std::unique_ptr<Qp>> qps_;
   std::map<uint32_t, Memory> memory_;  ///< by rkey
   std::deque<Completion> completions_;
-  bool pump_waits_ = false;
-  size_t turn_ = 0;  ///< round robin over queue pairs
+  /// Of one path: its wire is one; queue pairs take turns, a packet each.
+  struct Port {
+    bool waits = false;
+    size_t turn = 0;
+  };
+  std::vector<Port> ports_;
+  std::vector<std::pair<MutableBytes, std::vector<uint8_t>>> torn_;  ///< what is still to be written
   Counters n_;
 };
 

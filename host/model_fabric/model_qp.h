@@ -12,8 +12,10 @@ struct ModelNic::Qp {
   struct Posted {
     SendRequest request;
     int64_t first_psn = 0, packets = 0;
+    bool atomic() const { return !request.result.empty(); }
   };
 
+  QpHandle handle;
   uint32_t qpn = 0, psn = 0;
   QpOptions options;
   ConnectOptions connection;
@@ -36,6 +38,7 @@ struct ModelNic::Qp {
   bool in_message = false;  ///< UC: the packets of this message came without a hole so far
   bool nak_sent = false;    ///< RC
   uint32_t received = 0;    ///< bytes of the message
+  std::map<int64_t, std::vector<uint8_t>> atomic_answers;  ///< by PSN, to be said again (IBA 9.7.5.1.5)
 
   bool unreliable() const { return options.transport != Transport::kRc; }
 };

@@ -92,6 +92,7 @@ Result<void> find_limits(Device& d, const std::string& name, uint32_t entries) {
   l.max_region = a.max_mr_size;
   l.type2_windows = (a.device_cap_flags & (IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B)) != 0;
   l.uc = has_uc(d);
+  l.atomics = a.atomic_cap != IBV_ATOMIC_NONE;
   return {};
 }
 
@@ -101,8 +102,8 @@ std::string summary_of(const Device& d, uint64_t memlock) {
   return l.name + " port " + std::to_string(d.port) + ", GID " + std::to_string(d.gid_index) + " " +
          text_of(d.gid) + ", path MTU up to " + std::to_string(l.max_path_mtu) +
          ", work requests of a queue up to " + std::to_string(l.max_send_queue) + ", completion queue " +
-         std::to_string(l.max_completion_queue) + ", UC " + yes(l.uc) + ", type-2 windows " +
-         yes(l.type2_windows) + ", lockable memory " + mebibytes(memlock);
+         std::to_string(l.max_completion_queue) + ", UC " + yes(l.uc) + ", atomics " + yes(l.atomics) +
+         ", type-2 windows " + yes(l.type2_windows) + ", lockable memory " + mebibytes(memlock);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kBatch = 64;  ///< requests with one doorbell
 constexpr uint8_t kHopLimit = 64;
+constexpr uint32_t kMostFlowLabel = (1 << 20) - 1;
 constexpr uint8_t kRnrTimer = 12;  ///< 0.64 ms (IBA table of 9.7.5.2.8)
 constexpr uint8_t kRnrForever = 7;
 
@@ -38,7 +39,9 @@ Result<void> modify(ibv_qp* qp, ibv_qp_attr& a, int mask, const char* to) {
                (a.qp_state == IBV_QPS_RTR ? "; can this port reach the peer's GID?" : "")};
 }
 
-ibv_ah_attr way_to(const Device& d, const QpAddress& peer) {
+// Of a flow label other than 0 drivers make the UDP source port (rdma_flow_label_to_udp_sport of rdma-core); 0
+// leaves the port to them.
+ibv_ah_attr way_to(const Device& d, const QpAddress& peer, uint32_t path) {
   ibv_ah_attr a{};
   a.is_global = 1;
   a.port_num = d.port;
@@ -46,6 +49,7 @@ ibv_ah_attr way_to(const Device& d, const QpAddress& peer) {
   a.grh.sgid_index = d.gid_index;
   a.grh.hop_limit = kHopLimit;
   a.grh.traffic_class = d.traffic_class;
+  a.grh.flow_label = path;
   return a;
 }
 
@@ -61,6 +65,7 @@ Result<void> check(const Device& d, const ConnectOptions& o) {
   }
   if (o.timeout_exponent > 31 || o.retries > 7)
     return Error{"RC: choose a timeout exponent of 0 to 31 and 0 to 7 retries"};
+  if (o.path > kMostFlowLabel) return Error{"path " + std::to_string(o.path) + ": a flow label has 20 bits"};
   return {};
 }
 
@@ -109,7 +114,7 @@ Result<QueuePair> QueuePair::create(const Device& d, uint32_t handle, const QpOp
   a.qp_state = IBV_QPS_INIT;
   a.port_num = d.port;
   a.qkey = o.qkey;
-  a.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+  a.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | (d.limits.atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0);
   const int own = o.transport == Transport::kUd ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
   if (auto done = modify(qp.get(), a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | own, "INIT"); !done)
     return Error{done.error()};
@@ -123,13 +128,13 @@ Result<void> QueuePair::connect(const Device& d, const QpAddress& peer, const Co
   a.qp_state = IBV_QPS_RTR;
   int mask = IBV_QP_STATE;
   if (ud) {
-    ibv_ah_attr way = way_to(d, peer);
+    ibv_ah_attr way = way_to(d, peer, o.path);
     peer_.reset(::ibv_create_ah(d.pd.get(), &way));
     if (!peer_) return Error{std::string("no way to the peer's GID: ") + std::strerror(errno)};
     peer_qpn_ = peer.qpn;
     peer_qkey_ = o.remote_qkey;
   } else {
-    a.ah_attr = way_to(d, peer);
+    a.ah_attr = way_to(d, peer, o.path);
     a.path_mtu = static_cast<ibv_mtu>(std::countr_zero(o.path_mtu) - 7);
     a.dest_qp_num = peer.qpn;
     a.rq_psn = peer.psn;
@@ -191,6 +196,11 @@ size_t QueuePair::post_send_some(std::span<const SendRequest> requests) {
         w.wr.ud.remote_qpn = peer_qpn_;
         w.wr.ud.remote_qkey = peer_qkey_;
       }
+    } else if (!r.result.empty()) {
+      parts[i] = {reinterpret_cast<uintptr_t>(r.result.data()), static_cast<uint32_t>(r.result.size()), r.lkey};
+      w.num_sge = 1;
+      w.opcode = r.op == SendRequest::Op::kFetchAdd ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP;
+      w.wr.atomic = {r.remote, r.add_or_compare, r.swap, r.rkey};
     } else {
       w.opcode = r.op == SendRequest::Op::kWrite ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_WRITE_WITH_IMM;
       w.imm_data = htonl(r.immediate);

@@ -117,7 +117,8 @@ void RdmaCoreNic::destroy_qp(QpHandle qp) {
 }
 
 Result<Region> RdmaCoreNic::add_region(MutableBytes memory, Access access) {
-  const int flags = IBV_ACCESS_LOCAL_WRITE | (access == Access::kRemoteWrite ? IBV_ACCESS_REMOTE_WRITE : 0);
+  const int flags = IBV_ACCESS_LOCAL_WRITE | (access != Access::kLocal ? IBV_ACCESS_REMOTE_WRITE : 0) |
+                    (access == Access::kRemoteAtomic ? IBV_ACCESS_REMOTE_ATOMIC : 0);
   ibv_mr* const mr = ::ibv_reg_mr(device_.pd.get(), memory.data(), memory.size(), flags);
   if (mr == nullptr) {
     const int error = errno;
