@@ -115,15 +115,19 @@ void layout(Io& io, ControlHello& m) {
   io.require(std::has_single_bit(m.page_size));
 }
 template <class Io>
+void layout(Io& io, QpAddress& m) {
+  io.value(m.qpn);
+  io.value(m.psn);
+  io.require(m.qpn <= k24Bits && m.psn <= k24Bits);
+  io.raw(m.gid);
+}
+template <class Io>
 void layout(Io& io, PathAddress& m) {
   io.value(m.path);
   io.value(m.epoch);
   io.value(m.transport);
   io.require(m.transport <= Transport::kUd);
-  io.value(m.address.qpn);
-  io.value(m.address.psn);
-  io.require(m.address.qpn <= k24Bits && m.address.psn <= k24Bits);
-  io.raw(m.address.gid);
+  layout(io, m.address);
 }
 constexpr size_t kPathAddressBytes = 4 + 4 + 1 + 4 + 4 + 16;
 template <class Io>
@@ -213,6 +217,32 @@ void layout(Io& io, TransferReport& m) {
                       &m.stale, &m.missing_bytes, &m.rq_low})
     io.value(*n);
   io.raw(m.sha256);
+}
+
+template <class Io>
+void layout(Io& io, CellPathOpen& m) {
+  for (uint32_t* n : {&m.path, &m.epoch, &m.paths}) io.value(*n);
+  path_mtu(io, m.path_mtu);
+  io.value(m.slots);
+  io.value(m.ring);
+  layout(io, m.layout);
+  layout(io, m.address);
+  io.value(m.rkey);
+  io.value(m.tokens);
+  io.value(m.plans);
+}
+template <class Io>
+void layout(Io& io, CellPathReady& m) {
+  io.value(m.path);
+  io.value(m.epoch);
+}
+template <class Io>
+void layout(Io& io, CellGrant& m) {
+  io.value(m.message);
+  io.value(m.slot);
+  io.value(m.rkey);
+  io.value(m.remote);
+  io.value(m.length);
 }
 
 /// The default message of the type at this place of the variant.

@@ -130,9 +130,33 @@ struct TransferReport {
   bool operator==(const TransferReport&) const = default;
 };
 
+/// One path of a flowcell connection at the end that says so: its queue pair, and where the peer writes tokens
+/// and plans. What follows the epoch must be the same at both ends.
+struct CellPathOpen {
+  uint32_t path = 0, epoch = 0;
+  uint32_t paths = 0, path_mtu = 1024, slots = 0, ring = 0;
+  ImmediateLayout layout;
+  QpAddress address;
+  uint32_t rkey = 0;
+  uint64_t tokens = 0, plans = 0;  ///< addresses under the key
+  bool operator==(const CellPathOpen&) const = default;
+};
+/// The queue pair of this path and epoch takes packets: whoever sends earlier waits for a NIC's timer.
+struct CellPathReady {
+  uint32_t path = 0, epoch = 0;
+  bool operator==(const CellPathReady&) const = default;
+};
+/// A buffer for the sender's message of this number.
+struct CellGrant {
+  uint64_t message = 0;
+  uint32_t slot = 0, rkey = 0;
+  uint64_t remote = 0, length = 0;  ///< bytes
+  bool operator==(const CellGrant&) const = default;
+};
+
 /// The number of a type on the wire is its place here, from 1: append only.
 using ControlMessage =
     std::variant<ControlHello, PathAddresses, Fence, Fenced, Resume, RelayRegister, RelayRegistered, Ping, Pong,
-                 Bye, TransferOffer, TransferAnswer, TransferReport>;
+                 Bye, TransferOffer, TransferAnswer, TransferReport, CellPathOpen, CellPathReady, CellGrant>;
 
 }  // namespace matchrdma::host

@@ -50,7 +50,7 @@ TEST_F(Session, GreetsAndCarriesMessagesInOrder) {
   carry(a, b, at(2), 3);
   std::vector<size_t> got;
   while (const auto m = b.next()) got.push_back(m->index() + 1);
-  EXPECT_EQ(got, (std::vector<size_t>{2, 3, 4, 5, 6, 7, 11, 12, 13}));
+  EXPECT_EQ(got, (std::vector<size_t>{2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 15, 16}));
 }
 
 TEST_F(Session, AnotherVersionIsNamedAtBothEnds) {

@@ -124,8 +124,8 @@ class Nic {
   virtual QpAddress address(QpHandle qp) const = 0;
   /// To the peer's queue pair, ready to send and to receive. UD: every datagram goes to that peer.
   virtual Result<void> connect(QpHandle qp, const QpAddress& peer, const ConnectOptions& options) = 0;
-  /// Moves it to the error state: what is posted is flushed, what comes for it is dropped (the receiver's half
-  /// of a fence, HOST.md rule 2).
+  /// Moves it to the error state: what is posted, and what is posted later, is flushed; what comes for it is
+  /// dropped (the receiver's half of a fence, HOST.md rule 2).
   virtual void fail_qp(QpHandle qp) = 0;
   /// Its completions that were not polled yet are gone with it.
   virtual void destroy_qp(QpHandle qp) = 0;

@@ -43,7 +43,9 @@ class ModelNet {
 
   ModelNic& nic(uint32_t index) { return *nics_[index]; }
   /// Of what NIC `from` sends. Packets under way keep their time.
-  void set_path(uint32_t from, const PathModel& model, uint32_t path = 0) { wires_[from][path].model = model; }
+  void set_path(uint32_t from, const PathModel& model, uint32_t path = 0) {
+    wires_[from].at(path).model = model;
+  }
   const PathModel& path(uint32_t from, uint32_t path = 0) const { return wires_[from][path].model; }
   uint32_t paths() const { return static_cast<uint32_t>(wires_[0].size()); }
   /// From here on a proxy beside NIC `from` answers for the other end of this path (PROTOCOL.md, `early`).

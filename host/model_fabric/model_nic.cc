@@ -80,11 +80,13 @@ Result<void> ModelNic::connect(QpHandle qp, const QpAddress& peer, const Connect
   return {};
 }
 
+void ModelNic::flushed(const Qp& q, Completion::Kind kind, uint64_t id) {
+  complete({kind, Completion::Status::kFlushed, q.handle, id, 0, 0});
+}
+
 void ModelNic::flush(Qp& q) {
-  for (const Qp::Posted& p : q.posted)
-    complete({Completion::Kind::kSend, Completion::Status::kFlushed, q.handle, p.request.id, 0, 0});
-  for (const ReceiveRequest& r : q.receives)
-    complete({Completion::Kind::kReceive, Completion::Status::kFlushed, q.handle, r.id, 0, 0});
+  for (const Qp::Posted& p : q.posted) flushed(q, Completion::Kind::kSend, p.request.id);
+  for (const ReceiveRequest& r : q.receives) flushed(q, Completion::Kind::kReceive, r.id);
   q.posted.clear();
   q.receives.clear();
   q.psn_next = q.psn_made;
@@ -138,6 +140,10 @@ void ModelNic::remove_region(const Region& region) {
 size_t ModelNic::post_send(QpHandle qp, std::span<const SendRequest> requests) {
   Qp* q = find(qp);
   MRDMA_CHECK(q != nullptr);
+  if (q->state == Qp::State::kError) {
+    for (const SendRequest& r : requests) flushed(*q, Completion::Kind::kSend, r.id);
+    return requests.size();
+  }
   size_t taken = 0;
   for (const SendRequest& r : requests) {
     if (q->state != Qp::State::kReady || q->posted.size() >= q->options.send_queue) break;
@@ -154,12 +160,30 @@ size_t ModelNic::post_send(QpHandle qp, std::span<const SendRequest> requests) {
   return taken;
 }
 
+std::optional<QpHandle> ModelNic::handle_of(uint32_t qpn) const {
+  const Qp* q = find_qpn(qpn);
+  return q == nullptr ? std::nullopt : std::optional(q->handle);
+}
+
+bool ModelNic::reads(Bytes memory) const {
+  const auto within = [memory](const Qp::Posted& p) {
+    return p.request.data.data() >= memory.data() && p.request.data.data() < memory.data() + memory.size();
+  };
+  return std::any_of(qps_.begin(), qps_.end(), [&](const auto& q) {
+    return q && q->state == Qp::State::kReady && std::any_of(q->posted.begin(), q->posted.end(), within);
+  });
+}
+
 size_t ModelNic::post_receive(QpHandle qp, std::span<const ReceiveRequest> requests) {
   Qp* q = find(qp);
   MRDMA_CHECK(q != nullptr);
+  if (q->state == Qp::State::kError) {
+    for (const ReceiveRequest& r : requests) flushed(*q, Completion::Kind::kReceive, r.id);
+    return requests.size();
+  }
   size_t taken = 0;
   for (const ReceiveRequest& r : requests) {
-    if (q->state == Qp::State::kError || q->receives.size() >= q->options.receive_queue) break;
+    if (q->receives.size() >= q->options.receive_queue) break;
     q->receives.push_back(r);
     ++taken;
   }
@@ -275,8 +299,9 @@ bool ModelNic::needs_receive(const ModelPacket& p) const {
   return (p.op == ModelPacket::Op::kWriteImm && p.last) || (p.op == ModelPacket::Op::kSend && p.first);
 }
 
+// IBA 9.7.4.1.3: the key of a WRITE without data is not looked at.
 bool ModelNic::writable(const ModelPacket& p) const {
-  if (p.op == ModelPacket::Op::kSend) return true;
+  if (p.op == ModelPacket::Op::kSend || (p.payload.empty() && p.op != ModelPacket::Op::kAtomic)) return true;
   const auto it = memory_.find(p.rkey);
   if (it == memory_.end() || it->second.access == Access::kLocal) return false;
   const bool atomic = p.op == ModelPacket::Op::kAtomic;
@@ -292,6 +317,7 @@ void ModelNic::end_torn_writes() {
 
 void ModelNic::write(const ModelPacket& p) {
   end_torn_writes();
+  if (p.payload.empty()) return;
   const MutableBytes place = memory_.at(p.rkey).bytes.subspan(p.remote, p.payload.size());
   size_t now = p.payload.size();
   if (p.op == ModelPacket::Op::kWrite && model_.torn > 0 && net_.prng().chance(model_.torn)) {

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "dataplane/base/time.h"
@@ -51,6 +52,11 @@ class ModelNic final : public Nic {
   size_t post_receive(QpHandle qp, std::span<const ReceiveRequest> requests) override;
   size_t poll(std::span<Completion> out) override;
 
+  /// A queue pair by its number; it may be gone.
+  std::optional<QpHandle> handle_of(uint32_t qpn) const;
+  /// A request on a queue pair that works may still read from this memory.
+  bool reads(Bytes memory) const;
+
   /// From the wire.
   void arrive(const ModelPacket& p);
 
@@ -76,6 +82,7 @@ class ModelNic final : public Nic {
   Qp* find_qpn(uint32_t qpn) const;
   void complete(Completion c);
   void flush(Qp& q);
+  void flushed(const Qp& q, Completion::Kind kind, uint64_t id);
   void fail(Qp& q);
   /// The oldest request ends with this status, and the queue pair with it.
   void fail_request(Qp& q, Completion::Status status);

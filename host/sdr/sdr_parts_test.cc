@@ -2,8 +2,8 @@
 
 #include "dataplane/base/prng.h"
 #include "host/fabric/immediate.h"
+#include "host/fabric/round_trip.h"
 #include "host/sdr/packet_set.h"
-#include "host/sdr/round_trip.h"
 #include "host/sdr/signal.h"
 #include "host/sdr/slot_table.h"
 

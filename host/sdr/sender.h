@@ -9,10 +9,10 @@
 
 #include "dataplane/base/token_bucket.h"
 #include "host/fabric/nic.h"
+#include "host/fabric/round_trip.h"
 #include "host/sdr/coded.h"
 #include "host/sdr/options.h"
 #include "host/sdr/packet_set.h"
-#include "host/sdr/round_trip.h"
 #include "host/sdr/signal.h"
 
 namespace matchrdma::host {

@@ -2,38 +2,16 @@
 
 #include <algorithm>
 
+#include "tests/host/path_draw.h"
+
 namespace matchrdma::host::test {
-namespace {
-
-/// Often nothing, seldom much.
-double drawn_chance(Prng& p, double most) {
-  if (p.chance(0.3)) return 0;
-  const double u = p.unit();
-  return most * u * u * u;
-}
-
-PathModel drawn_path(Prng& p) {
-  PathModel m;
-  m.gigabits = p.chance(0.5) ? 100 : 1 + 10 * p.unit();
-  m.delay = Duration{p.between(1'000, p.chance(0.5) ? 100'000 : 10'000'000)};
-  m.loss = drawn_chance(p, 0.2);
-  m.reorder = drawn_chance(p, 0.2);
-  m.reorder_by = Duration{p.between(1'000, 500'000)};
-  m.duplicate = drawn_chance(p, 0.2);
-  m.stale_by = Duration{p.between(1'000, 200'000'000)};
-  m.stall = drawn_chance(p, 0.01);
-  m.stall_for = Duration{p.between(10'000, 20'000'000)};
-  return m;
-}
-
-}  // namespace
 
 RigSettings draw_sdr(uint64_t seed) {
   Prng p(seed);
   RigSettings s;
   s.seed = seed;
-  s.there = drawn_path(p);
-  s.back = drawn_path(p);
+  s.there = drawn_path(p, 0.2);
+  s.back = drawn_path(p, 0.2);
   SdrOptions& o = s.sdr;
   o.connection.path_mtu = 1024;
   o.shape.packet_bytes = p.chance(0.1) ? 2048 : 64u << p.below(3);  // of more than one packet of the wire, too
@@ -45,9 +23,10 @@ RigSettings draw_sdr(uint64_t seed) {
     o.shape.code_m = static_cast<uint32_t>(p.between(1, 4));
     o.receiver.slots *= 2;
   }
-  s.most_bytes = o.shape.packet_bytes * static_cast<uint64_t>(p.between(1, p.chance(0.1) ? 3000 : 200));
-  s.least_bytes = p.chance(0.5) ? 1 : s.most_bytes;
-  const uint64_t parity = o.shape.coded() ? parity_bytes(o.shape, s.most_bytes) / o.shape.packet_bytes : 0;
+  s.traffic.most_bytes = o.shape.packet_bytes * static_cast<uint64_t>(p.between(1, p.chance(0.1) ? 3000 : 200));
+  s.traffic.least_bytes = p.chance(0.5) ? 1 : s.traffic.most_bytes;
+  const uint64_t parity =
+      o.shape.coded() ? parity_bytes(o.shape, s.traffic.most_bytes) / o.shape.packet_bytes : 0;
   o.shape.layout = *ImmediateLayout::of(o.receiver.slots, std::max<uint64_t>(3000, parity));
   // The fewest generations that are allowed, so that they come round.
   if (p.chance(0.5)) {
@@ -61,13 +40,13 @@ RigSettings draw_sdr(uint64_t seed) {
   o.connection.timeout_exponent = 14;
   s.patience = Duration::seconds(600);
   if (p.chance(0.1)) o.receiver.give_up = Duration{p.between(1'000, 20'000'000)};
-  o.receiver.slot_bytes = s.most_bytes;
+  o.receiver.slot_bytes = s.traffic.most_bytes;
   o.receiver.generation_rest = Duration::millis(1);
   o.sender.rate = {p.between(100'000'000, 100'000'000'000)};
   o.sender.send_queue = 1u << p.between(3, 9);
   o.receive_queue = 64u << p.below(4);
-  s.messages = static_cast<uint32_t>(p.between(1, 12));
-  s.buffers = static_cast<uint32_t>(p.between(1, 4));
+  s.traffic.messages = static_cast<uint32_t>(p.between(1, 12));
+  s.traffic.buffers = static_cast<uint32_t>(p.between(1, 4));
   s.most_pause = p.chance(0.5) ? Duration{} : Duration{p.between(1'000, 2'000'000)};
   s.clock_offset = Duration{p.between(-1'000'000'000'000, 1'000'000'000'000)};
   s.restarts = p.chance(0.2) ? static_cast<uint32_t>(p.between(1, 3)) : 0;

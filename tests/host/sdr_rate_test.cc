@@ -13,9 +13,9 @@ RigSettings long_link(double gigabits, Duration one_way, uint64_t bytes, double 
   s.there.gigabits = s.back.gigabits = gigabits;
   s.there.delay = s.back.delay = one_way;
   s.there.loss = s.back.loss = loss;
-  s.messages = 1;
-  s.buffers = 1;
-  s.least_bytes = s.most_bytes = bytes;
+  s.traffic.messages = 1;
+  s.traffic.buffers = 1;
+  s.traffic.least_bytes = s.traffic.most_bytes = bytes;
   SdrOptions& o = s.sdr;
   o.shape.packet_bytes = 4096;
   o.connection.path_mtu = 4096;
@@ -39,7 +39,7 @@ double milliseconds(const RigSettings& s) {
 void coded(RigSettings& s, uint32_t k, uint32_t m) {
   s.sdr.shape.code_k = k;
   s.sdr.shape.code_m = m;
-  s.sdr.shape.layout = *ImmediateLayout::of(4, s.most_bytes / 4096 + 1);
+  s.sdr.shape.layout = *ImmediateLayout::of(4, s.traffic.most_bytes / 4096 + 1);
   s.sdr.receiver.slots = 4;
 }
 

@@ -9,56 +9,27 @@ namespace matchrdma::host::test {
 namespace {
 
 constexpr uint32_t kSender = 0, kReceiver = 1;
-constexpr uint8_t kReleased = 0xee;  // what the sending application writes into a buffer that it has back
 
 Duration path_round_trip(const RigSettings& s) { return s.there.delay + s.back.delay; }
 
 }  // namespace
 
 SdrRig::SdrRig(const RigSettings& settings)
-    : settings_(settings), net_(settings.seed, settings.nic, settings.nic), prng_(settings.seed ^ 0x5d5d) {
+    : settings_(settings),
+      net_(settings.seed, settings.nic, settings.nic),
+      prng_(settings.seed ^ 0x5d5d),
+      apps_(settings.seed, settings.traffic, prng_) {
   net_.set_path(kSender, settings_.there);
   net_.set_path(kReceiver, settings_.back);
-  for (uint32_t m = 0; m < settings_.messages; ++m) {
-    lengths_.push_back(static_cast<uint64_t>(prng_.between(static_cast<int64_t>(settings_.least_bytes),
-                                                           static_cast<int64_t>(settings_.most_bytes))));
-    sent_.push_back(content(m));
-  }
-  buffers_.resize(settings_.buffers);
-  for (Buffer& b : buffers_) {
-    b.bytes.resize(settings_.most_bytes);
-    fill(b);
-  }
   for (uint32_t r = 0; r < settings_.restarts; ++r)
     restart_at_.push_back(net_.now() +
                           Duration{prng_.between(0, 20 * path_round_trip(settings_).ns + 1'000'000)});
   std::sort(restart_at_.begin(), restart_at_.end());
 }
 
-std::vector<uint8_t> SdrRig::content(uint32_t message) const {
-  Prng p(settings_.seed * 1'000'003 + message);
-  std::vector<uint8_t> bytes(lengths_[message]);
-  for (uint8_t& b : bytes) b = static_cast<uint8_t>(p.next());
-  return bytes;
-}
-
-void SdrRig::fill(Buffer& b) {
-  b.mark = static_cast<uint8_t>(prng_.below(256));
-  std::fill(b.bytes.begin(), b.bytes.end(), b.mark);
-}
-
-// A new life of the connection: it carries what B has not told its application (RESUME).
 std::string SdrRig::connect() {
   for (auto& e : ends_) e.reset();
-  posted_.clear();
-  for (Buffer& b : buffers_) {
-    if (b.owned) continue;
-    b.owned = true;
-    fill(b);
-  }
-  pending_.clear();
-  for (uint32_t m = 0; m < settings_.messages; ++m)
-    if (!done_.contains(m)) pending_.push_back(m);
+  apps_.new_life();
   settings_.sdr.shape.epoch = ++epoch_;
   for (uint32_t e = 0; e < 2; ++e) {
     auto made = SdrEndpoint::make(settings_.sdr, net_.nic(e), clock(e));
@@ -68,53 +39,31 @@ std::string SdrRig::connect() {
   }
   for (uint32_t e = 0; e < 2; ++e)
     if (auto r = ends_[e]->connect(ends_[1 - e]->addresses()); !r) return r.error();
-  for (const uint32_t m : pending_) a().sender().send(sent_[m], 0);
+  for (size_t m = 0; m < apps_.life_size(); ++m) a().sender().send(apps_.source(m), 0);
   return {};
 }
 
 void SdrRig::post_buffers() {
-  for (size_t i = 0; i < buffers_.size() && posted_.size() < pending_.size(); ++i) {
-    Buffer& b = buffers_[i];
-    if (!b.owned) continue;
-    if (std::any_of(b.bytes.begin(), b.bytes.end(), [&b](uint8_t v) { return v != b.mark; })) {
-      wrong_ = "a buffer that the application had was written to";
-      return;
-    }
-    auto n = ends_[kReceiver]->receiver().receive_post(b.bytes, clock(kReceiver));
+  for (MutableBytes buffer = apps_.offer(); !buffer.empty(); buffer = apps_.offer()) {
+    auto n = ends_[kReceiver]->receiver().receive_post(buffer, clock(kReceiver));
     MRDMA_CHECK(n.ok());
     if (!*n) return;  // all slots taken
-    b.owned = false;
-    posted_.push_back(i);
+    apps_.posted();
   }
 }
 
 void SdrRig::take_received() {
   while (const auto d = ends_[kReceiver]->receiver().take_done()) {
-    const uint32_t m = pending_[d->message];
-    Buffer& b = buffers_[posted_[d->message]];
-    const std::vector<uint8_t> right = content(m);
-    std::vector<uint8_t> expected = right;
-    for (const MissingRange& r : d->missing)
-      std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(r.offset), r.length, uint8_t{0});
-    missing_ += !d->missing.empty();
-    if (d->length != right.size() || !std::equal(expected.begin(), expected.end(), b.bytes.begin())) {
-      wrong_ = "message " + std::to_string(m) + " has wrong bytes";
-      return;
-    }
-    if (!done_.insert(m).second) wrong_ = "message " + std::to_string(m) + " came twice";
-    b.owned = true;
-    fill(b);
+    std::vector<std::pair<uint64_t, uint64_t>> missing;
+    for (const MissingRange& r : d->missing) missing.emplace_back(r.offset, r.length);
+    apps_.received(d->message, d->length, missing);
   }
 }
 
 void SdrRig::take_sent() {
   while (const auto d = a().sender().take_done()) {
-    const uint32_t m = pending_[d->message];
-    if (!d->error.empty()) wrong_ = d->error;
-    if (!done_.contains(m))
-      wrong_ = "message " + std::to_string(m) + " was released before the receiver had it";
-    std::fill(sent_[m].begin(), sent_[m].end(), kReleased);
-    ++released_;
+    if (!d->error.empty()) apps_.complain(d->error);
+    apps_.released(d->message);
     released_at_ = net_.now();
   }
 }
@@ -139,13 +88,14 @@ void SdrRig::step() {
 
 std::string SdrRig::run() {
   if (std::string e = connect(); !e.empty()) return e;
-  while (wrong_.empty()) {
+  while (apps_.wrong().empty()) {
     step();
-    if (!wrong_.empty()) break;
-    if (done_.size() == settings_.messages && a().sender().under_way() == 0) break;
+    if (!apps_.wrong().empty()) break;
+    if (apps_.all_received() && a().sender().under_way() == 0) break;
     if (net_.now() > Instant{} + settings_.patience)
       return "not done after " + std::to_string(settings_.patience.ns / 1'000'000) +
-             " ms: " + std::to_string(done_.size()) + " of " + std::to_string(settings_.messages) + " messages";
+             " ms: " + std::to_string(apps_.delivered()) + " of " + std::to_string(settings_.traffic.messages) +
+             " messages";
     const bool failed = a().failed() || b().failed();
     if (failed || (!restart_at_.empty() && restart_at_.front() <= net_.now())) {
       if (!failed) restart_at_.erase(restart_at_.begin());
@@ -159,7 +109,7 @@ std::string SdrRig::run() {
     next = later(next, earlier(idle, next + Duration::millis(1)));
     net_.run_until(later(next, net_.now() + Duration{1}));
   }
-  return wrong_;
+  return apps_.wrong();
 }
 
 }  // namespace matchrdma::host::test

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
     if (wrong.empty()) continue;
     const auto& o = s.sdr;
     std::cout << "seed " << seed << ": " << wrong << "\n"
-              << "packet " << o.shape.packet_bytes << ", message up to " << s.most_bytes << ", code "
+              << "packet " << o.shape.packet_bytes << ", message up to " << s.traffic.most_bytes << ", code "
               << o.shape.code_k << "+" << o.shape.code_m << ", chunk " << o.shape.chunk_packets << ", slots "
               << o.receiver.slots << ", copy " << o.receiver.copy << ", loss " << s.there.loss
               << ", duplicates " << s.there.duplicate << " up to " << s.there.stale_by.ns / 1000

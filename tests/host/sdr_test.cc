@@ -27,7 +27,7 @@ TEST(Sdr, LossIsRepaired) {
   for (const double loss : {0.001, 0.01, 0.2}) {
     RigSettings s = usual();
     s.there.loss = s.back.loss = loss;
-    s.messages = 50;
+    s.traffic.messages = 50;
     SdrRig rig(s);
     EXPECT_EQ(rig.run(), "") << loss;
     if (loss >= 0.01) {
@@ -43,8 +43,8 @@ TEST(Sdr, ReportsOfSeveralDatagramsRepairToo) {
   s.sdr.shape.datagram_bytes = kSignalHeader + kGrantBytes;
   s.sdr.shape.packet_bytes = 64;
   s.sdr.shape.layout = *ImmediateLayout::of(8, 5000);
-  s.messages = 3;
-  s.least_bytes = s.most_bytes = 5000 * 64;
+  s.traffic.messages = 3;
+  s.traffic.least_bytes = s.traffic.most_bytes = 5000 * 64;
   SdrRig rig(s);
   EXPECT_EQ(rig.run(), "");
   EXPECT_GT(rig.net().counters(0).lost, 100u);
@@ -54,8 +54,8 @@ TEST(Sdr, ReportsOfSeveralDatagramsRepairToo) {
 TEST(Sdr, OnlyWhatWasLostIsSentAgain) {
   RigSettings s = usual();
   s.there.loss = 0.05;
-  s.messages = 20;
-  s.least_bytes = s.most_bytes = 100'000;
+  s.traffic.messages = 20;
+  s.traffic.least_bytes = s.traffic.most_bytes = 100'000;
   SdrRig rig(s);
   EXPECT_EQ(rig.run(), "");
   const uint64_t lost = rig.net().counters(0).lost;
@@ -69,8 +69,8 @@ TEST(Sdr, MuchLossHalvesTheRate) {
     RigSettings s = usual();
     s.there.loss = loss;
     s.sdr.sender.expected_loss = 0.005;
-    s.messages = 100;
-    s.least_bytes = s.most_bytes = 100'000;
+    s.traffic.messages = 100;
+    s.traffic.least_bytes = s.traffic.most_bytes = 100'000;
     SdrRig rig(s);
     EXPECT_EQ(rig.run(), "");
     EXPECT_EQ(rig.a().sender().counters().rate_halved > 0, loss > 0.01) << loss;
@@ -82,7 +82,7 @@ TEST(Sdr, AnEmptyReceiveQueueIsLossAndNoMore) {
   RigSettings s = usual();
   s.sdr.receive_queue = 64;
   s.most_pause = Duration::millis(1);
-  s.messages = 20;
+  s.traffic.messages = 20;
   SdrRig rig(s);
   EXPECT_EQ(rig.run(), "");
   EXPECT_GT(rig.net().nic(1).counters().no_receive, 0u);

@@ -48,6 +48,8 @@ MAY_INCLUDE = {
     "host/code/": ["dataplane/base/"],
     "host/model_fabric/": ["host/fabric/", "dataplane/base/"],
     "host/sdr/": ["host/code/", "host/fabric/", "dataplane/base/"],
+    # What its ends say over the control connection; not the connection.
+    "host/flowcell/": ["host/control/control_message.h", "host/fabric/", "dataplane/base/"],
     "host/api/": ["host/xfer/", "host/sdr/", "host/verbs/", "host/model_fabric/", "host/fabric/", "dataplane/base/"],
     "host/xfer/": ["host/sdr/", "host/model_fabric/", "host/code/", "host/fabric/", "dataplane/base/"],
     "host/control/": ["controlplane/tls/", "host/fabric/", "dataplane/base/"],
@@ -61,7 +63,8 @@ TESTS_MAY_ALSO = ["model/", "pcap/", "tests/"]
 
 # No clock, socket, thread, file or chance in these. Time and randomness are arguments.
 PURE = PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/",
-                   "host/planner/", "host/fabric/", "host/code/", "host/model_fabric/", "host/sdr/", "host/xfer/"]
+                   "host/planner/", "host/fabric/", "host/code/", "host/model_fabric/", "host/sdr/", "host/flowcell/",
+                   "host/xfer/"]
 PURE_HEADERS = set("""
     algorithm array bit bitset cassert cctype charconv cinttypes climits cmath compare concepts cstdarg cstddef cstdint
     cstdio cstdlib cstring deque exception functional initializer_list iosfwd iterator limits list map memory memory_resource new

@@ -25,6 +25,7 @@ class RoundTrip {
   }
   bool measured() const { return measured_; }
   Duration average() const { return average_; }
+  Duration deviation() const { return deviation_; }
   Duration least() const { return measured_ ? least_ : average_; }
 
  private:
