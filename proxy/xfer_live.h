@@ -18,8 +18,8 @@ struct LiveRow {
   uint64_t bytes = 0;
   host::TransferReport sender, receiver;
   bool same() const { return sender.sha256 == receiver.sha256; }
-  /// Best effort gave something up, and said so.
-  bool as_told() const { return receiver.missing_bytes != 0; }
+  /// Best effort gave something up, or the transform rounded, and said so.
+  bool as_told() const { return receiver.missing_bytes != 0 || settings.hadamard; }
 };
 
 /// What this end says first.

@@ -29,6 +29,7 @@ Result<host::TransferOffer> make_offer(const host::XferSettings& s, uint64_t byt
   o.epoch = epoch;
   o.scheme = static_cast<uint8_t>(s.scheme);
   o.copy = s.copy;
+  o.transform = s.hadamard ? static_cast<uint8_t>(1 + static_cast<uint8_t>(*s.hadamard)) : uint8_t{0};
   o.bytes = bytes;
   o.message_bytes = s.message_bytes;
   o.path_mtu = s.path_mtu;
@@ -45,6 +46,9 @@ Result<TakenOffer> take_offer(const host::TransferOffer& o, const host::NicLimit
   if (o.scheme > static_cast<uint8_t>(host::XferScheme::kReliable))
     return Error{"does not know scheme number " + std::to_string(o.scheme) +
                  ": install the same release at both ends"};
+  if (o.transform > 1 + static_cast<uint8_t>(host::ElementType::kF16))
+    return Error{"does not know element type number " + std::to_string(o.transform) +
+                 ": install the same release at both ends"};
   if (o.bytes == 0 || o.bytes > kMostXferBytes)
     return Error{"takes 1 B to " + bytes_text(kMostXferBytes) + " at a time, not " + std::to_string(o.bytes) +
                  " bytes"};
@@ -56,6 +60,7 @@ Result<TakenOffer> take_offer(const host::TransferOffer& o, const host::NicLimit
   host::XferSettings& s = t.settings;
   s.scheme = static_cast<host::XferScheme>(o.scheme);
   s.copy = o.copy;
+  if (o.transform != 0) s.hadamard = static_cast<host::ElementType>(o.transform - 1);
   s.message_bytes = o.message_bytes;
   s.path_mtu = o.path_mtu;
   s.code_k = o.code_k;

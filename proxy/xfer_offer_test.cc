@@ -49,6 +49,19 @@ TEST(XferOffer, BothEndsComeToTheSameShape) {
   }
 }
 
+TEST(XferOffer, TheTransformIsAgreedOn) {
+  host::XferSettings s = settings(host::XferScheme::kBestEffort);
+  for (const auto type : {host::ElementType::kF32, host::ElementType::kBf16, host::ElementType::kF16}) {
+    s.hadamard = type;
+    auto offer = *make_offer(s, 5'000'001, 77);
+    EXPECT_EQ(take_offer(offer, nic())->options.shape, host::sdr_options(s, 77)->shape);
+    offer.scheme = 0;
+    EXPECT_FALSE(take_offer(offer, nic()).ok());
+    offer.transform = 4;
+    EXPECT_NE(take_offer(offer, nic()).error().find("element type number 4"), std::string::npos);
+  }
+}
+
 TEST(XferOffer, FourRoundTripsAreGranted) {
   const host::XferSettings s = settings(host::XferScheme::kSelectiveRepeat);
   EXPECT_GE(uint64_t{s.messages_ahead + 1} * s.message_bytes, 4u * 100'000'000 / 8 / 10);

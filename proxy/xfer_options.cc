@@ -45,6 +45,21 @@ Result<void> read_code(const std::string& text, host::XferSettings& x) {
   return {};
 }
 
+constexpr std::array<const char*, 3> kElements{"f32", "bf16", "f16"};  // by host::ElementType
+
+Result<void> read_hadamard(const std::string& text, XferRequest& r) {
+  if (text.empty()) return {};
+  const auto at = std::find(kElements.begin(), kElements.end(), text);
+  if (at == kElements.end())
+    return Error{"--hadamard " + text + ": no such type of number; choose f32, bf16 or f16"};
+  if (r.schemes != std::vector<XferScheme>{XferScheme::kBestEffort})
+    return Error{"--hadamard " + text +
+                 ": makes losses cheap, and only best effort has any; add --scheme best-effort"};
+  r.settings.xfer.hadamard = static_cast<host::ElementType>(at - kElements.begin());
+  r.settings.xfer.hadamard_seed = r.settings.seed;
+  return {};
+}
+
 Result<void> read_path(const XferArguments& a, host::ModelTransferSettings& s) {
   const auto distance = parse_distance("--distance", a.distance);
   const auto rate = parse_rate("--rate", a.rate);
@@ -100,6 +115,8 @@ Result<void> read_live(const XferArguments& a, XferRequest& r) {
 
 }  // namespace
 
+const char* element_name(host::ElementType t) { return kElements[static_cast<size_t>(t)]; }
+
 const char* scheme_name(XferScheme s) {
   return std::find_if(kSchemes.begin(), kSchemes.end(), [s](const Word& w) { return w.scheme == s; })->text;
 }
@@ -114,6 +131,8 @@ void add_xfer_options(CLI::App& app, XferArguments& a) {
                  "NIC's go-back-N; all: each in turn")
       ->capture_default_str();
   app.add_option("--code", a.code, "Data and parity chunks of ec; xor takes the first")->capture_default_str();
+  app.add_option("--hadamard", a.hadamard,
+                 "best-effort: the bytes are numbers, f32, bf16 or f16, and what is lost costs each a little");
   app.add_option("--message", a.message, "Bytes of one message")->capture_default_str();
   app.add_option("--mtu", a.mtu, "Path MTU: 256, 512, 1024, 2048 or 4096")->capture_default_str();
   app.add_option("--tier", a.tier, "a: into the application's memory; c: into the library's, and copied")
@@ -144,6 +163,7 @@ Result<XferRequest> read_xfer(const XferArguments& a) {
   host::XferSettings& x = r.settings.xfer;
   if (auto c = read_code(a.code, x); !c) return Error{c.error()};
   if (auto p = read_path(a, r.settings); !p) return Error{p.error()};
+  if (auto h = read_hadamard(a.hadamard, r); !h) return Error{h.error()};
   const auto size = parse_bytes_between("--size", a.size, 1, kMostXferBytes);
   if (!size) return Error{size.error()};
   r.bytes = *size;

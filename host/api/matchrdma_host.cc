@@ -62,16 +62,24 @@ constexpr uint64_t kMostMessage = uint64_t{1} << 32;
 constexpr size_t kUnderWay = 4096;  // messages that an endpoint takes at a time
 
 void put_shape(const SdrShape& s, uint8_t* to) {
-  const std::array<uint32_t, 9> numbers{
-      s.epoch,  s.packet_bytes,     s.chunk_packets,     s.datagram_bytes,        s.code_k,
-      s.code_m, s.layout.slot_bits, s.layout.index_bits, s.layout.generation_bits};
+  const uint32_t element = s.hadamard ? 1 + static_cast<uint32_t>(*s.hadamard) : 0;
+  const std::array<uint32_t, 7> numbers{s.epoch,
+                                        s.packet_bytes,
+                                        s.chunk_packets,
+                                        s.datagram_bytes,
+                                        s.code_k,
+                                        s.code_m,
+                                        element << 24 | uint32_t{s.layout.slot_bits} << 16 |
+                                            uint32_t{s.layout.index_bits} << 8 | s.layout.generation_bits};
   for (size_t i = 0; i < numbers.size(); ++i) store_be32(to + 4 * i, numbers[i]);
 }
 
 SdrShape shape_at(const uint8_t* from) {
   const auto number = [from](size_t i) { return load_be32(from + 4 * i); };
-  const auto bits = [&](size_t i) { return static_cast<uint8_t>(number(i)); };
-  return {number(0), number(1), number(2), number(3), {bits(6), bits(7), bits(8)}, number(4), number(5)};
+  const auto byte = [&](int i) { return static_cast<uint8_t>(number(6) >> (8 * i)); };
+  SdrShape s{number(0), number(1), number(2), number(3), {byte(2), byte(1), byte(0)}, number(4), number(5)};
+  if (byte(3) != 0) s.hadamard = static_cast<ElementType>(byte(3) - 1);
+  return s;
 }
 
 }  // namespace
@@ -176,6 +184,10 @@ mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* optio
       fail("messages_ahead is " + std::to_string(kMostAhead) + " at most, message_bytes 2^32");
       return nullptr;
     }
+    if (o.transform < MRDMA_NO_TRANSFORM || o.transform > MRDMA_F16) {
+      fail("transform " + std::to_string(o.transform) + ": no such type of number; see enum mrdma_element");
+      return nullptr;
+    }
     XferSettings s;
     s.scheme = static_cast<XferScheme>(o.scheme);
     if (o.path_mtu != 0) s.path_mtu = o.path_mtu;
@@ -187,6 +199,8 @@ mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* optio
     if (o.expected_loss > 0) s.expected_loss = o.expected_loss;
     if (o.round_trip_ns > 0) s.round_trip = {o.round_trip_ns};
     s.copy = o.copy != 0;
+    if (o.transform != MRDMA_NO_TRANSFORM) s.hadamard = static_cast<ElementType>(o.transform - 1);
+    s.hadamard_seed = o.transform_seed;
     auto sdr = sdr_options(s, o.epoch == 0 ? 1 : o.epoch);
     auto end = sdr ? SdrEndpoint::make(*sdr, *nic->nic, {now_ns})
                    : Result<std::unique_ptr<SdrEndpoint>>(Error{sdr.error()});
@@ -225,7 +239,8 @@ int64_t mrdma_send(mrdma_endpoint* endpoint, const void* data, size_t bytes, con
                         static_cast<size_t>(message.data() - memory.data()) <= memory.size() - bytes;
     if (!inside || bytes == 0) return fail("send: a message is 1 byte or more, and lies in its region whole");
     if (endpoint->end->sender().under_way() >= kUnderWay) return MRDMA_AGAIN;
-    return static_cast<int64_t>(endpoint->end->sender().send(message, known->second.region.lkey));
+    const auto number = endpoint->end->sender().send(message, known->second.region.lkey);
+    return number ? static_cast<int64_t>(*number) : fail("send: " + number.error());
   });
 }
 

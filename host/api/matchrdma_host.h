@@ -87,6 +87,9 @@ enum mrdma_scheme {
   MRDMA_RC = 4
 };
 
+/* What messages are made of, for the randomised Hadamard transform: f32, bfloat16, IEEE 754 binary16. */
+enum mrdma_element { MRDMA_NO_TRANSFORM = 0, MRDMA_F32 = 1, MRDMA_BF16 = 2, MRDMA_F16 = 3 };
+
 struct mrdma_options {
   size_t size;
   int scheme;               /* enum mrdma_scheme; all from here to epoch must be the same at both ends */
@@ -99,6 +102,10 @@ struct mrdma_options {
   double expected_loss;     /* 0: 0.01; far more halves the rate */
   int64_t round_trip_ns;    /* a guess; 0: 10 ms */
   int copy;                 /* receive into memory of the library and copy (tier C) */
+  /* enum mrdma_element, the same at both ends, with MRDMA_BEST_EFFORT alone: what is lost costs every number a
+   * little instead of some everything. All numbers are rounded. mrdma_send() refuses NaN and infinity. */
+  int transform;
+  uint64_t transform_seed; /* of the receiver's random signs, with the epoch and the message's number */
 };
 MRDMA_PUBLIC mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const struct mrdma_options* options,
                                                    int64_t now_ns);
@@ -135,7 +142,7 @@ struct mrdma_sent {
 };
 struct mrdma_received {
   uint64_t message, bytes;
-  uint64_t missing_bytes; /* best effort: zero-filled */
+  uint64_t missing_bytes; /* best effort: zero-filled; with a transform: that never came of what was sent */
 };
 /* 1 and one message, or 0. A message is sent when the receiver has it whole. */
 MRDMA_PUBLIC int mrdma_take_sent(mrdma_endpoint* endpoint, struct mrdma_sent* out);

@@ -189,6 +189,7 @@ void layout(Io& io, TransferOffer& m) {
   io.value(m.epoch);
   io.value(m.scheme);
   io.value(m.copy);
+  io.value(m.transform);
   io.value(m.bytes);
   io.value(m.message_bytes);
   path_mtu(io, m.path_mtu);

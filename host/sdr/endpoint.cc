@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dataplane/base/check.h"
+#include "host/sdr/spread.h"
 
 namespace matchrdma::host {
 namespace {
@@ -23,7 +24,8 @@ Result<std::unique_ptr<SdrEndpoint>> SdrEndpoint::make(const SdrOptions& options
 
 Result<void> SdrEndpoint::prepare(Instant now) {
   const SdrShape& shape = options_.shape;
-  if (auto r = check_code(shape); !r) return Error{"SDR: " + r.error()};
+  for (const auto& r : {check_code(shape), check_spread(shape)})
+    if (!r) return Error{"SDR: " + r.error()};
   if (shape.datagram_bytes > options_.connection.path_mtu || shape.datagram_bytes < kSignalHeader + kGrantBytes)
     return Error{"SDR: datagrams of " + std::to_string(shape.datagram_bytes) + " bytes: choose " +
                  std::to_string(kSignalHeader + kGrantBytes) + " to " +
@@ -64,7 +66,7 @@ Result<void> SdrEndpoint::connect(const Addresses& peer) {
     return Error{"SDR: the two ends were made with different options (packets of " +
                  std::to_string(options_.shape.packet_bytes) + " bytes here, of " +
                  std::to_string(peer.shape.packet_bytes) +
-                 " there; or message length, code, epoch or slots): give both the same"};
+                 " there; or message length, code, transform, epoch or slots): give both the same"};
   if (auto r = nic_.connect(data_, peer.data, options_.connection); !r) return r;
   if (auto r = nic_.connect(signal_, peer.signal, options_.connection); !r) return r;
   const size_t room = kUdPrefix + options_.shape.datagram_bytes;

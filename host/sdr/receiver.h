@@ -15,7 +15,8 @@
 
 namespace matchrdma::host {
 
-/// A range of packets that never came, zero-filled (best effort).
+/// A range of packets that never came (best effort): of the message, and zero-filled; with the transform of
+/// what was sent in its place, and no element is zero for it.
 struct MissingRange {
   uint64_t offset = 0, length = 0;  ///< bytes
 };
@@ -65,6 +66,7 @@ class SdrReceiver {
   Result<void> open(Message& m, Instant now);
   void learn_length(Message& m, uint64_t length);
   MutableBytes memory(Message& m) const;
+  bool own_memory() const { return options_.copy || shape_.hadamard; }
   void decode(Message& m);
   void look(Message& m, Instant now);
   void finish(Message& m, Instant now);

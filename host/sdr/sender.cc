@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dataplane/base/check.h"
+#include "host/sdr/spread.h"
 
 namespace matchrdma::host {
 namespace {
@@ -20,8 +21,12 @@ constexpr Duration kLeastRepeat = Duration::micros(200), kMostRepeat = Duration:
 
 struct SdrSender::Message {
   uint64_t number = 0;
-  Bytes data;
+  Bytes data;  ///< the application's
   uint32_t lkey = 0;
+  std::optional<Spread> spread;
+  std::vector<uint8_t> spread_memory;
+  Region spread_region;
+  bool transformed = false;
   uint32_t packets = 0;
   std::optional<Grant> grant;
   uint32_t next_new = 0, next_parity = 0, acked_below = 0;
@@ -36,6 +41,9 @@ struct SdrSender::Message {
   uint64_t all_sent_request = UINT64_MAX;  ///< behind the one that sent its last packet first
   bool acknowledged = false, released = false;
 
+  /// What goes over the wire.
+  Bytes wire() const { return transformed ? Bytes(spread_memory) : data; }
+  uint32_t wire_lkey() const { return transformed ? spread_region.lkey : lkey; }
   bool all_posted() const { return next_new == packets && (!parity || next_parity == parity->packets()); }
 };
 
@@ -55,16 +63,24 @@ SdrSender::SdrSender(const SdrShape& shape, const SenderOptions& options, Nic& n
 }
 
 SdrSender::~SdrSender() {
-  for (auto& [number, m] : messages_)
-    if (m->parity) nic_.remove_region(m->parity_region);
+  for (auto& [number, m] : messages_) forget(*m);
 }
 
-uint64_t SdrSender::send(Bytes data, uint32_t lkey) {
+void SdrSender::forget(Message& m) {
+  if (m.parity) nic_.remove_region(m.parity_region);
+  if (m.transformed) nic_.remove_region(m.spread_region);
+}
+
+Result<uint64_t> SdrSender::send(Bytes data, uint32_t lkey) {
   auto m = std::make_unique<Message>();
   m->number = next_message_;
   m->data = data;
   m->lkey = lkey;
-  m->packets = static_cast<uint32_t>((data.size() + shape_.packet_bytes - 1) / shape_.packet_bytes);
+  if (shape_.hadamard) {
+    m->spread.emplace(shape_, data.size());
+    if (auto r = m->spread->check(data); !r) return Error{r.error()};
+  }
+  m->packets = shape_.packets_of(m->spread ? m->spread->wire_bytes() : data.size());
   m->sent_at.assign(m->packets, 0);
   m->queued.assign(m->packets, false);
   m->acked = PacketSet(m->packets, shape_.chunk_packets);
@@ -83,18 +99,31 @@ void SdrSender::begin(Message& m, const Grant& grant) {
   if (grant.data.length < m.data.size())
     error = "the message has " + std::to_string(m.data.size()) + " bytes and the receiver granted " +
             std::to_string(grant.data.length);
-  if (error.empty() && shape_.coded() && !m.data.empty()) {
-    m.parity_memory.resize(parity_bytes(shape_, m.data.size()));
-    if (auto region = nic_.add_region(m.parity_memory, Access::kLocal); region) {
-      m.parity_region = *region;
-      m.parity.emplace(shape_, *code_, m.data, m.parity_memory);
-    } else {
-      error = "parity: " + region.error();
-    }
-  }
+  if (error.empty() && !m.data.empty())
+    if (auto r = prepare(m); !r) error = r.error();
   if (error.empty()) return;
   m.released = true;
   done_.push_back({m.number, error});
+}
+
+// What is sent beside the message, or in its place, stands in memory of the library.
+Result<void> SdrSender::prepare(Message& m) {
+  if (shape_.coded()) {
+    m.parity_memory.resize(parity_bytes(shape_, m.data.size()));
+    auto region = nic_.add_region(m.parity_memory, Access::kLocal);
+    if (!region) return Error{"parity: " + region.error()};
+    m.parity_region = *region;
+    m.parity.emplace(shape_, *code_, m.data, m.parity_memory);
+  }
+  if (m.spread) {
+    m.spread_memory.resize(m.spread->wire_bytes());
+    if (auto r = m.spread->encode(m.data, m.spread_memory, m.grant->seed); !r) return r;
+    auto region = nic_.add_region(m.spread_memory, Access::kLocal);
+    if (!region) return Error{"transform: " + region.error()};
+    m.spread_region = *region;
+    m.transformed = true;
+  }
+  return {};
 }
 
 std::optional<SendDone> SdrSender::take_done() {
@@ -146,7 +175,7 @@ void SdrSender::on_state(const ReceiverState& s, Instant now) {
   // A receiver cannot have seen a FIN that was not said: of that message the NIC may still hold packets.
   while (!messages_.empty() && messages_.begin()->first < s.finished_below &&
          messages_.begin()->second->released) {
-    if (messages_.begin()->second->parity) nic_.remove_region(messages_.begin()->second->parity_region);
+    forget(*messages_.begin()->second);
     messages_.erase(messages_.begin());
   }
 }
@@ -224,8 +253,9 @@ void SdrSender::post(Message& m, const GrantedPart& part, uint32_t index, Bytes 
 void SdrSender::post_data(Message& m, uint32_t index, Instant now) {
   const uint64_t at = uint64_t{index} * shape_.packet_bytes;
   m.sent_at[index] = now.ns;
-  post(m, m.grant->data, index, m.data.subspan(at, std::min<uint64_t>(shape_.packet_bytes, m.data.size() - at)),
-       m.lkey, now);
+  const Bytes all = m.wire();
+  post(m, m.grant->data, index, all.subspan(at, std::min<uint64_t>(shape_.packet_bytes, all.size() - at)),
+       m.wire_lkey(), now);
 }
 
 bool SdrSender::has_work(const Message& m) const {

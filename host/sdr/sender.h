@@ -39,9 +39,9 @@ class SdrSender {
   ~SdrSender();
   SdrSender(const SdrSender&) = delete;
 
-  /// Takes the next message; it leaves when the receiver has granted a buffer for it. `data` stays until
-  /// take_done().
-  uint64_t send(Bytes data, uint32_t lkey);
+  /// Takes the next message and returns its number; it leaves when the receiver has granted a buffer for it.
+  /// `data` stays until take_done(). An error, and no number is used up: the transform cannot take it.
+  Result<uint64_t> send(Bytes data, uint32_t lkey);
   std::optional<SendDone> take_done();
   size_t under_way() const { return messages_.size(); }
 
@@ -64,6 +64,8 @@ class SdrSender {
   void post(Message& m, const GrantedPart& part, uint32_t index, Bytes bytes, uint32_t lkey, Instant now);
   void post_data(Message& m, uint32_t index, Instant now);
   void begin(Message& m, const Grant& grant);
+  Result<void> prepare(Message& m);
+  void forget(Message& m);
   void post_what_may(Instant now);
   bool post_some(Message& m, Instant now);
   void lost(Message& m, uint32_t index, Instant now);

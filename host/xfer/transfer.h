@@ -27,6 +27,9 @@ struct XferSettings {
   Duration round_trip = Duration::millis(10);  ///< a guess, until it is measured
   bool copy = false;                           ///< tier C: packets go to memory of the library
   uint32_t messages_ahead = 4;                 ///< granted beyond the one that is coming in
+  /// kBestEffort alone: messages are numbers of this type, and what is lost costs each of them a little (H18).
+  std::optional<ElementType> hadamard{};
+  uint64_t hadamard_seed = 0;  ///< of the receiver; with the epoch it gives the random signs
 };
 
 /// Messages ahead that keep the sender going at this rate and round trip: four round trips of bytes, since a

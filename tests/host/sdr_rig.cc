@@ -4,12 +4,20 @@
 #include <utility>
 
 #include "dataplane/base/check.h"
+#include "host/sdr/spread.h"
 
 namespace matchrdma::host::test {
 namespace {
 
 constexpr uint32_t kSender = 0, kReceiver = 1;
 constexpr uint8_t kReleased = 0xee;  // what the sending application writes into a buffer that it has back
+
+/// Finite numbers of very different sizes: the exponent's highest bits are made harmless.
+void make_numbers(MutableBytes bytes, ElementType type) {
+  const size_t size = element_bytes(type);
+  for (size_t i = size - 1; i < bytes.size(); i += size)
+    bytes[i] = static_cast<uint8_t>((bytes[i] & 0x87) | (type == ElementType::kF16 ? 0x20 : 0x38));
+}
 
 Duration path_round_trip(const RigSettings& s) { return s.there.delay + s.back.delay; }
 
@@ -39,7 +47,33 @@ std::vector<uint8_t> SdrRig::content(uint32_t message) const {
   Prng p(settings_.seed * 1'000'003 + message);
   std::vector<uint8_t> bytes(lengths_[message]);
   for (uint8_t& b : bytes) b = static_cast<uint8_t>(p.next());
+  if (settings_.sdr.shape.hadamard) make_numbers(bytes, *settings_.sdr.shape.hadamard);
   return bytes;
+}
+
+/// What has to arrive: without the transform zeros where something is missing, with it what the same packets
+/// give here.
+std::vector<uint8_t> SdrRig::arrives(const std::vector<uint8_t>& sent, const ReceiveDone& d) const {
+  std::vector<uint8_t> right = sent;
+  const SdrShape& shape = settings_.sdr.shape;
+  if (!shape.hadamard) {
+    for (const MissingRange& r : d.missing)
+      std::fill_n(right.begin() + static_cast<std::ptrdiff_t>(r.offset), r.length, uint8_t{0});
+    return right;
+  }
+  const Spread spread(shape, sent.size());
+  const uint64_t seed = spread_seed(settings_.sdr.receiver.seed, shape.epoch, d.message);
+  std::vector<uint8_t> wire(spread.wire_bytes());
+  MRDMA_CHECK(spread.encode(sent, wire, seed).ok());
+  PacketSet there(shape.packets_of(wire.size()), shape.chunk_packets);
+  for (uint32_t p = 0; p < there.size(); ++p) {
+    const uint64_t at = uint64_t{p} * shape.packet_bytes;
+    if (std::none_of(d.missing.begin(), d.missing.end(),
+                     [at](const MissingRange& r) { return at >= r.offset && at < r.offset + r.length; }))
+      there.add(p);
+  }
+  spread.decode(wire, there, seed, right);
+  return right;
 }
 
 void SdrRig::fill(Buffer& b) {
@@ -68,7 +102,8 @@ std::string SdrRig::connect() {
   }
   for (uint32_t e = 0; e < 2; ++e)
     if (auto r = ends_[e]->connect(ends_[1 - e]->addresses()); !r) return r.error();
-  for (const uint32_t m : pending_) a().sender().send(sent_[m], 0);
+  for (const uint32_t m : pending_)
+    if (auto r = a().sender().send(sent_[m], 0); !r) return r.error();
   return {};
 }
 
@@ -93,9 +128,7 @@ void SdrRig::take_received() {
     const uint32_t m = pending_[d->message];
     Buffer& b = buffers_[posted_[d->message]];
     const std::vector<uint8_t> right = content(m);
-    std::vector<uint8_t> expected = right;
-    for (const MissingRange& r : d->missing)
-      std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(r.offset), r.length, uint8_t{0});
+    const std::vector<uint8_t> expected = arrives(right, *d);
     missing_ += !d->missing.empty();
     if (d->length != right.size() || !std::equal(expected.begin(), expected.end(), b.bytes.begin())) {
       wrong_ = "message " + std::to_string(m) + " has wrong bytes";

@@ -55,6 +55,7 @@ class SdrRig {
   void take_sent();
   void fill(Buffer& b);
   std::vector<uint8_t> content(uint32_t message) const;
+  std::vector<uint8_t> arrives(const std::vector<uint8_t>& sent, const ReceiveDone& d) const;
   Instant clock(uint32_t end) const { return net_.now() + (end == 0 ? Duration{} : settings_.clock_offset); }
 
   RigSettings settings_;

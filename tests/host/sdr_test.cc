@@ -98,7 +98,7 @@ TEST(Sdr, MessageLongerThanItsBufferIsRefusedAtTheSender) {
   ASSERT_TRUE((*a)->connect((*b)->addresses()).ok() && (*b)->connect((*a)->addresses()).ok());
   std::vector<uint8_t> source(1000, 1), target(999);
   ASSERT_TRUE((*b)->receiver().receive_post(target, net.now()).ok());
-  (*a)->sender().send(source, 0);
+  ASSERT_TRUE((*a)->sender().send(source, 0).ok());
   std::optional<SendDone> done;
   for (int i = 0; i < 1000 && !done; ++i) {
     (*a)->poll(net.now());
