@@ -13,6 +13,7 @@
 #include "proxy/table.h"
 #include "proxy/xfer_bytes.h"
 #include "proxy/xfer_options.h"
+#include "proxy/xfer_plan.h"
 #ifdef MATCHRDMA_HAS_VERBS
 #include "host/verbs/verbs_nic.h"
 #include "proxy/xfer_live.h"
@@ -33,7 +34,7 @@ std::string scientific(double v) {
 MadeUp made_up(const XferRequest& r) { return {r.bytes, r.settings.seed, r.settings.xfer.hadamard}; }
 
 struct Row {
-  host::XferScheme scheme;
+  PlannedTransfer plan;
   ModelTransferResult result;
   bool same = false;
   std::optional<double> error{};  ///< with the transform: relative, root mean square
@@ -62,15 +63,19 @@ void print(const std::vector<Row>& rows, uint64_t bytes, const std::string& sum)
            {"missing bytes", Table::Align::kRight},
            {"bytes", Table::Align::kLeft}});
   for (const Row& r : rows)
-    t.add({scheme_name(r.scheme), duration_text(r.result.took.ns), decimal(gigabits(bytes, r.result.took), 2),
-           thousands(r.result.packets), thousands(r.result.lost), thousands(r.result.resent),
-           thousands(r.result.decoded), thousands(r.result.missing_bytes), r.verdict()});
+    t.add({scheme_name(r.result.scheme), duration_text(r.result.took.ns),
+           decimal(gigabits(bytes, r.result.took), 2), thousands(r.result.packets), thousands(r.result.lost),
+           thousands(r.result.resent), thousands(r.result.decoded), thousands(r.result.missing_bytes),
+           r.verdict()});
+  for (const Row& r : rows)
+    if (const std::string note = r.plan.note(); !note.empty()) std::cout << note << "\n";
   std::cout << thousands(bytes) << " bytes, SHA-256 " << sum << "\n\n";
   t.print(std::cout);
 }
 
 /// Beside what every scheme has.
-void add_error(nlohmann::ordered_json& transfer, const Row& r) {
+void add_rest(nlohmann::ordered_json& transfer, const Row& r) {
+  if (const std::string note = r.plan.note(); !note.empty()) transfer["note"] = note;
   if (r.error) transfer["relative_error"] = *r.error;
 }
 
@@ -79,7 +84,7 @@ Result<void> print_json(const std::vector<Row>& rows, uint64_t bytes, const std:
   nlohmann::ordered_json all = {
       {"bytes", bytes}, {"sha256", sum}, {"transfers", nlohmann::ordered_json::array()}};
   for (const Row& r : rows) {
-    all["transfers"].push_back({{"scheme", scheme_name(r.scheme)},
+    all["transfers"].push_back({{"scheme", scheme_name(r.result.scheme)},
                                 {"time_ns", r.result.took.ns},
                                 {"bits_per_second", gigabits(bytes, r.result.took) * 1e9},
                                 {"packets", r.result.packets},
@@ -90,7 +95,7 @@ Result<void> print_json(const std::vector<Row>& rows, uint64_t bytes, const std:
                                 {"stale", r.result.stale},
                                 {"missing_bytes", r.result.missing_bytes},
                                 {"same", r.same}});
-    add_error(all["transfers"].back(), r);
+    add_rest(all["transfers"].back(), r);
   }
   return write_json(all, path);
 }
@@ -163,9 +168,12 @@ int run(const XferArguments& a) {
   std::vector<uint8_t> to(from->size());
   std::vector<Row> rows;
   int failed = 0;
-  for (const host::XferScheme scheme : request->schemes) {
+  const auto plan = plan_transfers(request->settings.xfer, request->schemes, true, true);
+  if (!plan) return fail(plan.error(), kUsage);
+  for (const PlannedTransfer& planned : *plan) {
+    const host::XferScheme scheme = planned.settings.scheme;
     std::fill(to.begin(), to.end(), uint8_t{0});
-    request->settings.xfer.scheme = scheme;
+    request->settings.xfer = planned.settings;
     Progress progress(scheme_name(scheme), from->size());
     auto result = host::run_model_transfer(request->settings, *from, to,
                                            [&progress](uint64_t bytes) { progress.update(bytes); });
@@ -174,7 +182,7 @@ int run(const XferArguments& a) {
       failed = fail(std::string(scheme_name(scheme)) + ": " + result.error());
       continue;  // what the others took is worth seeing
     }
-    rows.push_back({scheme, *result, sha256(to) == digest});
+    rows.push_back({planned, *result, sha256(to) == digest});
     if (const auto type = request->settings.xfer.hadamard) rows.back().error = relative_error(*type, *from, to);
   }
   if (rows.empty()) return failed;

@@ -8,6 +8,7 @@
 #include "proxy/progress.h"
 #include "proxy/xfer_offer.h"
 #include "proxy/xfer_options.h"
+#include "proxy/xfer_plan.h"
 
 namespace matchrdma {
 namespace {
@@ -237,15 +238,16 @@ Result<std::vector<LiveRow>> LiveEnd::send_all(Bytes from, const XferSettings& s
   if (auto r = source.add(settings.message_bytes); !r) return Error{r.error()};
   std::vector<LiveRow> rows;
   auto epoch = static_cast<uint32_t>(random_number());
-  for (const XferScheme scheme : schemes) {
-    XferSettings s = settings;
-    s.scheme = scheme;
-    for (const auto& fit : {fits(s, nic_.limits().uc, nic_.limits().max_path_mtu, "this end"),
-                            fits(s, peer_.hello().uc, peer_.hello().path_mtu, "the other end")})
+  const auto plan = plan_transfers(settings, schemes, nic_.limits().uc, peer_.hello().uc);
+  if (!plan) return Error{plan.error()};
+  for (const PlannedTransfer& p : *plan) {
+    for (const auto& fit : {fits(p.settings, nic_.limits().max_path_mtu, "this end"),
+                            fits(p.settings, peer_.hello().path_mtu, "the other end")})
       if (!fit) return Error{fit.error()};
-    auto row = send_one(source, s, ++epoch);
-    if (!row) return Error{std::string(scheme_name(scheme)) + ": " + row.error()};
+    auto row = send_one(source, p.settings, ++epoch);
+    if (!row) return Error{std::string(scheme_name(p.settings.scheme)) + ": " + row.error()};
     rows.push_back(*row);
+    rows.back().note = p.note();
   }
   peer_.will_end("done");
   return rows;

@@ -33,6 +33,8 @@ void print_live(const std::vector<LiveRow>& rows, std::ostream& out) {
            : r.settings.hadamard ? "rounded"
            : r.as_told()         ? "as told"
                                  : "WRONG"});
+  for (const LiveRow& r : rows)
+    if (!r.note.empty()) out << r.note << "\n";
   if (!rows.empty())
     out << thousands(rows[0].bytes) << " bytes, SHA-256 " << digest_text(rows[0].sender.sha256) << "\n\n";
   t.print(out);
@@ -62,6 +64,7 @@ Result<void> write_live_json(const std::vector<LiveRow>& rows, const std::string
                                 {"sha256_sent", digest_text(r.sender.sha256)},
                                 {"sha256_received", digest_text(r.receiver.sha256)},
                                 {"same", r.same()}});
+    if (!r.note.empty()) all["transfers"].back()["note"] = r.note;
     if (r.settings.hadamard) all["transfers"].back()["transform"] = element_name(*r.settings.hadamard);
   }
   return write_json(all, path);

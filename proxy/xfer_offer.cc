@@ -11,9 +11,7 @@ constexpr uint64_t kLongestRoundTrip = 60'000'000'000;  // ns
 
 }  // namespace
 
-Result<void> fits(const host::XferSettings& s, bool uc, uint32_t max_path_mtu, const std::string& whose) {
-  if (s.scheme != host::XferScheme::kReliable && !uc)
-    return Error{"the NIC of " + whose + " has no UC service: choose --scheme rc"};
+Result<void> fits(const host::XferSettings& s, uint32_t max_path_mtu, const std::string& whose) {
   if (s.path_mtu > max_path_mtu)
     return Error{"--mtu " + std::to_string(s.path_mtu) + " does not fit the port of " + whose +
                  ", which carries " + std::to_string(max_path_mtu) +
@@ -68,7 +66,9 @@ Result<TakenOffer> take_offer(const host::TransferOffer& o, const host::NicLimit
   s.messages_ahead = o.messages_ahead;
   s.rate = Rate{static_cast<int64_t>(o.rate)};
   s.round_trip = Duration{static_cast<int64_t>(o.round_trip)};
-  if (auto r = fits(s, nic.uc, nic.max_path_mtu, "the receiving end"); !r) return Error{r.error()};
+  if (s.scheme != host::XferScheme::kReliable && !nic.uc)
+    return Error{"the NIC of the receiving end has no UC service: choose --transport auto or rc"};
+  if (auto r = fits(s, nic.max_path_mtu, "the receiving end"); !r) return Error{r.error()};
   auto options = sdr_options(s, o.epoch);
   if (!options) return Error{options.error()};
   if (options->shape.layout != o.layout)

@@ -45,6 +45,16 @@ Result<void> read_code(const std::string& text, host::XferSettings& x) {
   return {};
 }
 
+constexpr std::array<const char*, 3> kTransports{"auto", "uc", "rc"};  // by host::XferTransport
+
+Result<void> read_transport(const std::string& text, host::XferSettings& x) {
+  const auto at = std::find(kTransports.begin(), kTransports.end(), text);
+  if (at == kTransports.end())
+    return Error{"--transport " + text + ": no such transport; choose auto, uc or rc"};
+  x.transport = static_cast<host::XferTransport>(at - kTransports.begin());
+  return {};
+}
+
 constexpr std::array<const char*, 3> kElements{"f32", "bf16", "f16"};  // by host::ElementType
 
 Result<void> read_hadamard(const std::string& text, XferRequest& r) {
@@ -131,6 +141,9 @@ void add_xfer_options(CLI::App& app, XferArguments& a) {
                  "NIC's go-back-N; all: each in turn")
       ->capture_default_str();
   app.add_option("--code", a.code, "Data and parity chunks of ec; xor takes the first")->capture_default_str();
+  app.add_option("--transport", a.transport,
+                 "uc; rc: the NICs repair, whatever the scheme; auto: uc where both NICs have it, otherwise rc")
+      ->capture_default_str();
   app.add_option("--hadamard", a.hadamard,
                  "best-effort: the bytes are numbers, f32, bf16 or f16, and what is lost costs each a little");
   app.add_option("--message", a.message, "Bytes of one message")->capture_default_str();
@@ -163,6 +176,7 @@ Result<XferRequest> read_xfer(const XferArguments& a) {
   host::XferSettings& x = r.settings.xfer;
   if (auto c = read_code(a.code, x); !c) return Error{c.error()};
   if (auto p = read_path(a, r.settings); !p) return Error{p.error()};
+  if (auto t = read_transport(a.transport, x); !t) return Error{t.error()};
   if (auto h = read_hadamard(a.hadamard, r); !h) return Error{h.error()};
   const auto size = parse_bytes_between("--size", a.size, 1, kMostXferBytes);
   if (!size) return Error{size.error()};

@@ -12,7 +12,7 @@ namespace matchrdma {
 /// As typed.
 struct XferArguments {
   std::string input, output, size = "64MiB", scheme = "sr", code = "32,8", message = "16MiB", mtu = "4096",
-                             rate = "100Gbps";
+                             rate = "100Gbps", transport = "auto";
   std::string hadamard, distance = "1000km", loss = "0", reorder = "0", duplicate = "0", seed = "1", tier = "a",
                         json;
   std::string device, listen, connect, key;  ///< between two processes, over RDMA devices

@@ -56,21 +56,23 @@ QpAddress address_at(const uint8_t* from) {
   std::copy_n(from + 8, a.gid.size(), a.gid.begin());
   return a;
 }
-constexpr size_t kAddressBytes = 24, kShapeAt = 2 * kAddressBytes;
+constexpr size_t kShapeNumbers = 7;
+constexpr size_t kAddressBytes = 24, kShapeAt = 2 * kAddressBytes, kOverRcAt = kShapeAt + kShapeNumbers * 4;
 constexpr uint32_t kMostAhead = 4096;
 constexpr uint64_t kMostMessage = uint64_t{1} << 32;
 constexpr size_t kUnderWay = 4096;  // messages that an endpoint takes at a time
 
 void put_shape(const SdrShape& s, uint8_t* to) {
   const uint32_t element = s.hadamard ? 1 + static_cast<uint32_t>(*s.hadamard) : 0;
-  const std::array<uint32_t, 7> numbers{s.epoch,
-                                        s.packet_bytes,
-                                        s.chunk_packets,
-                                        s.datagram_bytes,
-                                        s.code_k,
-                                        s.code_m,
-                                        element << 24 | uint32_t{s.layout.slot_bits} << 16 |
-                                            uint32_t{s.layout.index_bits} << 8 | s.layout.generation_bits};
+  const std::array<uint32_t, kShapeNumbers> numbers{s.epoch,
+                                                    s.packet_bytes,
+                                                    s.chunk_packets,
+                                                    s.datagram_bytes,
+                                                    s.code_k,
+                                                    s.code_m,
+                                                    element << 24 | uint32_t{s.layout.slot_bits} << 16 |
+                                                        uint32_t{s.layout.index_bits} << 8 |
+                                                        s.layout.generation_bits};
   for (size_t i = 0; i < numbers.size(); ++i) store_be32(to + 4 * i, numbers[i]);
 }
 
@@ -85,7 +87,7 @@ SdrShape shape_at(const uint8_t* from) {
 }  // namespace
 
 struct mrdma_model {
-  mrdma_model(uint64_t seed, const NicModel& nic) : net(seed, nic, nic) {}
+  mrdma_model(uint64_t seed, const NicModel& a, const NicModel& b) : net(seed, a, b) {}
   ModelNet net;
   mrdma_nic ends[2];
 };
@@ -93,7 +95,10 @@ struct mrdma_model {
 struct mrdma_endpoint {
   std::unique_ptr<SdrEndpoint> end;
   const mrdma_nic* nic;
+  XferScheme scheme;
 };
+
+static bool over_rc(const mrdma_endpoint& e) { return e.scheme == XferScheme::kReliable; }
 
 const char* mrdma_version(void) { return MATCHRDMA_VERSION; }
 const char* mrdma_error(void) { return last_error.c_str(); }
@@ -113,6 +118,8 @@ mrdma_nic* mrdma_nic_open(const mrdma_nic_options* options) {
   });
 }
 
+int mrdma_nic_has_uc(const mrdma_nic* nic) { return nic->nic->limits().uc ? 1 : 0; }
+
 void mrdma_nic_close(mrdma_nic* nic) {
   if (nic != nullptr && nic->own) delete nic;
 }
@@ -124,7 +131,9 @@ mrdma_model* mrdma_model_open(const mrdma_model_options* options) {
       fail("model: loss must be 0 to 0.5, gigabits and one_way_ns not negative");
       return nullptr;
     }
-    auto model = std::make_unique<mrdma_model>(o.seed, NicModel{});
+    NicModel nics[2];
+    for (int end = 0; end < 2; ++end) nics[end].limits.uc = (o.without_uc >> end & 1) == 0;
+    auto model = std::make_unique<mrdma_model>(o.seed, nics[0], nics[1]);
     PathModel path;
     if (o.gigabits > 0) path.gigabits = o.gigabits;
     if (o.one_way_ns > 0) path.delay = {o.one_way_ns};
@@ -176,6 +185,10 @@ mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* optio
       fail("scheme " + std::to_string(o.scheme) + ": no such scheme; see enum mrdma_scheme");
       return nullptr;
     }
+    if (o.transport < MRDMA_TRANSPORT_AUTO || o.transport > MRDMA_TRANSPORT_RC) {
+      fail("transport " + std::to_string(o.transport) + ": no such transport; see enum mrdma_transport");
+      return nullptr;
+    }
     if (o.path_mtu != 0 && !legal_path_mtu(o.path_mtu)) {
       fail("path_mtu " + std::to_string(o.path_mtu) + ": choose 256, 512, 1024, 2048 or 4096");
       return nullptr;
@@ -201,16 +214,24 @@ mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* optio
     s.copy = o.copy != 0;
     if (o.transform != MRDMA_NO_TRANSFORM) s.hadamard = static_cast<ElementType>(o.transform - 1);
     s.hadamard_seed = o.transform_seed;
-    auto sdr = sdr_options(s, o.epoch == 0 ? 1 : o.epoch);
+    s.transport = static_cast<XferTransport>(o.transport);
+    const auto settled = settle(s, nic->nic->limits().uc, o.peer_has_no_uc == 0);
+    if (!settled) {
+      fail(settled.error());
+      return nullptr;
+    }
+    auto sdr = sdr_options(settled->settings, o.epoch == 0 ? 1 : o.epoch);
     auto end = sdr ? SdrEndpoint::make(*sdr, *nic->nic, {now_ns})
                    : Result<std::unique_ptr<SdrEndpoint>>(Error{sdr.error()});
     if (!end) {
       fail(end.error());
       return nullptr;
     }
-    return new mrdma_endpoint{std::move(*end), nic};
+    return new mrdma_endpoint{std::move(*end), nic, settled->settings.scheme};
   });
 }
+
+int mrdma_endpoint_scheme(const mrdma_endpoint* endpoint) { return static_cast<int>(endpoint->scheme); }
 
 void mrdma_endpoint_destroy(mrdma_endpoint* endpoint) { delete endpoint; }
 
@@ -219,11 +240,16 @@ int mrdma_endpoint_address(const mrdma_endpoint* endpoint, mrdma_address* out) {
   put(a.data, out->bytes);
   put(a.signal, out->bytes + kAddressBytes);
   put_shape(a.shape, out->bytes + kShapeAt);
+  store_be32(out->bytes + kOverRcAt, over_rc(*endpoint) ? 1 : 0);
   return 0;
 }
 
 int mrdma_endpoint_connect(mrdma_endpoint* endpoint, const mrdma_address* peer) {
   return guarded(-1, [&] {
+    if (const bool theirs = load_be32(peer->bytes + kOverRcAt) != 0; theirs != over_rc(*endpoint))
+      return fail(std::string("connect: ") + (theirs ? "the other end" : "this end") +
+                  " goes over RC, the other not: give both the same scheme and transport, and peer_has_no_uc "
+                  "where mrdma_nic_has_uc() is 0 at the other end");
     const auto r = endpoint->end->connect(
         {address_at(peer->bytes), address_at(peer->bytes + kAddressBytes), shape_at(peer->bytes + kShapeAt)});
     return r ? 0 : fail(r.error());

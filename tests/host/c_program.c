@@ -94,8 +94,11 @@ static void transfer(mrdma_model* model, int scheme) {
   mrdma_endpoint* end[2];
   struct mrdma_address at[2];
   for (int e = 0; e < 2; ++e) {
+    o.peer_has_no_uc = !mrdma_nic_has_uc(mrdma_model_nic(model, 1 - e));
     end[e] = mrdma_endpoint_create(mrdma_model_nic(model, e), &o, mrdma_model_now(model));
     must(end[e] != NULL, "endpoint");
+    const int uc = mrdma_nic_has_uc(mrdma_model_nic(model, 0)) && mrdma_nic_has_uc(mrdma_model_nic(model, 1));
+    must(mrdma_endpoint_scheme(end[e]) == (uc ? scheme : MRDMA_RC), "another scheme than there can be");
     mrdma_endpoint_address(end[e], &at[e]);
   }
   for (int e = 0; e < 2; ++e) must(mrdma_endpoint_connect(end[e], &at[1 - e]) == 0, "connect");
@@ -132,7 +135,7 @@ static void transfer(mrdma_model* model, int scheme) {
   must(mrdma_unregister(mrdma_model_nic(model, 0), &region) == 0, "unregister");
   must(mrdma_unregister(mrdma_model_nic(model, 0), &region) == -1, "a region that is unregistered twice");
   must(mrdma_send(end[0], from, BYTES, &region) == -1, "a message of a region that is gone");
-  others(model, &at[0]);
+  if (mrdma_endpoint_scheme(end[0]) != MRDMA_RC) others(model, &at[0]);
   for (int e = 0; e < 2; ++e) mrdma_endpoint_destroy(end[e]);
   free(from);
   free(to);
@@ -154,5 +157,19 @@ int main(void) {
     if (scheme == MRDMA_SELECTIVE_REPEAT) numbers(model);
     mrdma_model_close(model);
   }
+  /* One NIC without UC: RC by itself, and nothing is lost. */
+  struct mrdma_model_options m;
+  MRDMA_OPTIONS(m);
+  m.seed = 1;
+  m.loss = 0.01;
+  m.without_uc = 2;
+  mrdma_model* model = mrdma_model_open(&m);
+  must(model != NULL, "model");
+  struct mrdma_options o;
+  MRDMA_OPTIONS(o);
+  o.transport = MRDMA_TRANSPORT_UC;
+  must(mrdma_endpoint_create(mrdma_model_nic(model, 1), &o, 0) == NULL && strstr(mrdma_error(), "no UC"), "UC that is not there");
+  transfer(model, MRDMA_ERASURE_CODE);
+  mrdma_model_close(model);
   return 0;
 }
