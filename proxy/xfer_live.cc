@@ -28,14 +28,6 @@ constexpr Duration kStandstill = Duration::seconds(60);
 constexpr size_t kUnderWayMore = 4;  // messages of the sender beyond those that are granted
 constexpr uint32_t kDataPath = 0, kSignalPath = 1;
 
-/// What fits into a message of the control connection.
-std::string sayable(std::string why) {
-  for (char& c : why)
-    if (c < ' ' || c > '~') c = '?';
-  why.resize(std::min(why.size(), host::kMaxControlText));
-  return why;
-}
-
 uint64_t random_number() {
   std::random_device r;
   return uint64_t{r()} << 32 | r();
@@ -190,7 +182,7 @@ Result<LiveRow> LiveEnd::receive_one(const TransferOffer& offer, std::vector<uin
   auto theirs = peers_addresses(offer.epoch, {});
   if (!theirs) return Error{theirs.error()};
   const auto refuse = [&](const std::string& why) {
-    peer_.say(TransferAnswer{offer.epoch, false, sayable(why)}).ok();
+    peer_.say(TransferAnswer{offer.epoch, false, host::sayable(why)}).ok();
     return Error{"this end refuses: " + why};
   };
   const auto taken = take_offer(offer, nic_.limits());

@@ -162,6 +162,7 @@ template <class Io>
 void layout(Io& io, RelayRegister& m) {
   io.value(m.request);
   io.value(m.remove);
+  path_mtu(io, m.path_mtu);
   layout(io, m.local);
   layout(io, m.remote);
 }
@@ -227,6 +228,13 @@ ControlMessage made(size_t place) {
 }
 
 }  // namespace
+
+std::string sayable(std::string text) {
+  for (char& c : text)
+    if (!printable({&c, 1})) c = '?';
+  text.resize(std::min(text.size(), kMaxControlText));
+  return text;
+}
 
 bool encode(const ControlMessage& m, std::vector<uint8_t>& out) {
   const size_t before = out.size();

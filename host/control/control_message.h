@@ -72,6 +72,7 @@ struct FlowEnd {
 struct RelayRegister {
   uint32_t request = 0;
   bool remove = false;
+  uint32_t path_mtu = 1024;
   FlowEnd local, remote;  ///< as the sender of this message sees them
   bool operator==(const RelayRegister&) const = default;
 };

@@ -27,7 +27,7 @@ inline std::vector<ControlMessage> one_of_each() {
           Fence{5, 6},
           Fenced{5, 6, 1ull << 40, {1, 2, 3}},
           Resume{7, 1ull << 50},
-          RelayRegister{8, true, end, {}},
+          RelayRegister{8, true, 4096, end, {}},
           RelayRegistered{8, false, "there is no such flow"},
           Ping{1ull << 60},
           Pong{1ull << 61},
