@@ -6,6 +6,7 @@
 #include "config/net.h"
 #include "config/units.h"
 #include "dataplane/base/types.h"
+#include "proxy/code_option.h"
 
 namespace matchrdma {
 namespace {
@@ -30,19 +31,6 @@ Result<std::vector<XferScheme>> schemes_of(const std::string& text) {
   }
   if (text == "all") return all;
   return Error{"--scheme " + text + ": no such scheme; choose sr, ec, xor, best-effort, rc or all"};
-}
-
-Result<void> read_code(const std::string& text, host::XferSettings& x) {
-  const size_t comma = text.find(',');
-  const std::string remedy = "write data and parity chunks, 1 to 254 each and 255 together at most, like 32,8";
-  const auto wrong = [&] { return Error{"--code " + text + ": " + remedy}; };
-  if (comma == std::string::npos) return wrong();
-  const auto k = parse_whole(text.substr(0, comma), 1, 254, remedy),
-             m = parse_whole(text.substr(comma + 1), 1, 254, remedy);
-  if (!k || !m || *k + *m > 255) return wrong();
-  x.code_k = static_cast<uint32_t>(*k);
-  x.code_m = static_cast<uint32_t>(*m);
-  return {};
 }
 
 constexpr std::array<const char*, 3> kTransports{"auto", "uc", "rc"};  // by host::XferTransport
@@ -174,7 +162,10 @@ Result<XferRequest> read_xfer(const XferArguments& a) {
   if (!schemes) return Error{schemes.error()};
   r.schemes = std::move(*schemes);
   host::XferSettings& x = r.settings.xfer;
-  if (auto c = read_code(a.code, x); !c) return Error{c.error()};
+  const auto code = parse_code(a.code);
+  if (!code) return Error{code.error()};
+  x.code_k = code->k;
+  x.code_m = code->m;
   if (auto p = read_path(a, r.settings); !p) return Error{p.error()};
   if (auto t = read_transport(a.transport, x); !t) return Error{t.error()};
   if (auto h = read_hadamard(a.hadamard, r); !h) return Error{h.error()};

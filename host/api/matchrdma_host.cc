@@ -106,7 +106,7 @@ const char* mrdma_error(void) { return last_error.c_str(); }
 mrdma_nic* mrdma_nic_open(const mrdma_nic_options* options) {
   return guarded<mrdma_nic*>(nullptr, [&]() -> mrdma_nic* {
     const mrdma_nic_options o = options_of(options);
-    auto opened = open_device(o.device == nullptr ? "" : o.device, o.choose_gid != 0 ? o.gid_index : -1);
+    auto opened = open_rdma_nic(o.device == nullptr ? "" : o.device, o.choose_gid != 0 ? o.gid_index : -1);
     if (!opened) {
       fail(opened.error());
       return nullptr;

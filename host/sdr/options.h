@@ -19,9 +19,7 @@ struct SdrShape {
   ImmediateLayout layout;
   uint32_t code_k = 0, code_m = 0;        ///< chunks of data and of parity in a group; 0: no erasure code
   std::optional<ElementType> hadamard{};  ///< messages are numbers of this type, and transformed (H18)
-  uint32_t packets_of(uint64_t bytes) const {
-    return static_cast<uint32_t>((bytes + packet_bytes - 1) / packet_bytes);
-  }
+  uint64_t packets_of(uint64_t bytes) const { return (bytes + packet_bytes - 1) / packet_bytes; }
   bool coded() const { return code_m != 0; }
   bool operator==(const SdrShape&) const = default;
 };

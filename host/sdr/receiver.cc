@@ -26,20 +26,18 @@ struct SdrReceiver::Message {
   std::optional<ParitySink> sink;  ///< coded, once the length is known
   std::optional<uint64_t> length;  ///< as the sender told
   uint32_t packets = 0;            ///< then: of data
-  bool all_sent = false, fin = false, done = false;
+  bool all_sent = false, done = false;
   bool touched = false;  ///< packets came since it was looked at
   Instant all_sent_at, last_packet;
   Instant ack_at = Instant::never();
   uint32_t packets_at_ack = 0;
+
+  /// When something was last heard of it: a packet, or that all were sent.
+  Instant newest() const { return later(last_packet, all_sent_at); }
 };
 
 SdrReceiver::SdrReceiver(const SdrShape& shape, const ReceiverOptions& options, Nic& nic)
-    : shape_(shape), options_(options), nic_(nic), slots_(shape.layout, options.slots) {
-  if (!shape_.coded()) return;
-  auto code = ErasureCode::make(shape_.code_k, shape_.code_m);
-  MRDMA_CHECK(code.ok());  // SdrEndpoint has looked at the shape
-  code_.emplace(std::move(*code));
-}
+    : shape_(shape), options_(options), nic_(nic), slots_(shape.layout, options.slots), code_(code_of(shape)) {}
 
 SdrReceiver::~SdrReceiver() {
   for (auto& [number, m] : messages_) close(*m);
@@ -64,7 +62,7 @@ Result<std::optional<uint64_t>> SdrReceiver::receive_post(MutableBytes buffer, I
   if (buffer.empty()) return Error{"a receive buffer needs at least one byte"};
   const uint64_t parity = shape_.coded() ? parity_bytes(shape_, buffer.size()) : 0;
   const uint64_t wire = wire_bytes(shape_, buffer.size());
-  const uint32_t packets = shape_.packets_of(std::max(wire, parity));
+  const uint64_t packets = shape_.packets_of(std::max(wire, parity));
   if (packets > (uint64_t{1} << shape_.layout.index_bits))
     return Error{"a receive buffer of " + std::to_string(buffer.size()) +
                  " bytes, or its parity, is more than " +
@@ -95,7 +93,8 @@ Result<void> SdrReceiver::open(Message& m, Instant now) {
   const Duration rest{std::max(options_.generation_rest.ns, 2 * round_trip_.ns)};
   const uint64_t wire = wire_bytes(shape_, m.buffer.size());
   const auto grant = [&](const Region& region, uint64_t bytes, uint64_t on_wire) {
-    const auto tag = slots_.take(shape_.packets_of(on_wire), shape_.chunk_packets, m.number, now, rest);
+    const auto tag = slots_.take(static_cast<uint32_t>(shape_.packets_of(on_wire)), shape_.chunk_packets,
+                                 m.number, now, rest);
     MRDMA_CHECK(tag.has_value());
     return GrantedPart{static_cast<uint16_t>(tag->slot), static_cast<uint16_t>(tag->generation), region.rkey,
                        region.remote, bytes};
@@ -152,7 +151,7 @@ void SdrReceiver::on_packet(uint32_t immediate, Instant now) {
 // From now on it is known which packets belong to which codeword; those that came before are counted now.
 void SdrReceiver::learn_length(Message& m, uint64_t length) {
   m.length = length;
-  m.packets = shape_.packets_of(wire_bytes(shape_, length));
+  m.packets = static_cast<uint32_t>(shape_.packets_of(wire_bytes(shape_, length)));
   if (!shape_.coded() || length == 0) return;
   m.sink.emplace(shape_, length, memory(m), m.parity);
   const PacketSet& data = slots_.packets(m.grant.data.slot);
@@ -235,8 +234,7 @@ void SdrReceiver::on_state(const SenderState& s, Instant now) {
       m->all_sent = true;
       m->all_sent_at = now;
     }
-    if (e.fin && m->done && !m->fin) {
-      m->fin = true;
+    if (e.fin && m->done) {
       slots_.give_back(m->grant.data.slot, now);
       if (shape_.coded()) slots_.give_back(m->grant.parity.slot, now);
       if (newest_ == m) newest_ = nullptr;
@@ -256,7 +254,7 @@ void SdrReceiver::on_state(const SenderState& s, Instant now) {
 // while, nothing is.
 uint32_t SdrReceiver::judged_below(const Message& m, Instant now) const {
   if (options_.give_up.ns != 0) return 0;  // nobody repairs
-  const bool quiet = now >= later(m.last_packet, m.all_sent_at) + options_.reorder_margin;
+  const bool quiet = now >= m.newest() + options_.reorder_margin;
   if (m.all_sent && m.length && quiet) return m.packets;
   if (shape_.coded()) return m.sink ? m.sink->judged_below() : 0;
   return slots_.packets(m.grant.data.slot).end();
@@ -312,12 +310,15 @@ void SdrReceiver::say_state(Instant now, std::vector<Signal>& out) {
   state_at_ = open ? now + Duration{std::max(round_trip_.ns, kMostPause.ns)} : Instant::never();
 }
 
+Instant SdrReceiver::gives_up_at(const Message& m) const {
+  const bool may = options_.give_up.ns != 0 && !m.done && m.all_sent && m.length;
+  return may ? m.newest() + options_.give_up : Instant::never();
+}
+
 void SdrReceiver::poll(Instant now, std::vector<Signal>& out) {
   for (auto& [number, m] : messages_) {
     if (m->touched) look(*m, now);
-    if (options_.give_up.ns != 0 && !m->done && m->all_sent && m->length &&
-        now >= later(m->last_packet, m->all_sent_at) + options_.give_up)
-      finish(*m, now);
+    if (gives_up_at(*m) <= now) finish(*m, now);
     if (m->ack_at <= now) say_acks(*m, now, out);
   }
   if (state_at_ <= now) say_state(now, out);
@@ -326,9 +327,7 @@ void SdrReceiver::poll(Instant now, std::vector<Signal>& out) {
 Instant SdrReceiver::next_wakeup() const {
   Instant at = state_at_;
   for (const auto& [number, m] : messages_) {
-    at = earlier(at, m->ack_at);
-    if (options_.give_up.ns != 0 && !m->done && m->all_sent && m->length)
-      at = earlier(at, later(m->last_packet, m->all_sent_at) + options_.give_up);
+    at = earlier(at, earlier(m->ack_at, gives_up_at(*m)));
   }
   return at;
 }

@@ -71,6 +71,8 @@ class SdrReceiver {
   void look(Message& m, Instant now);
   void finish(Message& m, Instant now);
   void close(Message& m);
+  /// Best effort; otherwise never.
+  Instant gives_up_at(const Message& m) const;
   uint32_t judged_below(const Message& m, Instant now) const;
   void say_acks(Message& m, Instant now, std::vector<Signal>& out);
   void say_state(Instant now, std::vector<Signal>& out);
@@ -81,6 +83,7 @@ class SdrReceiver {
   ReceiverOptions options_;
   Nic& nic_;
   SlotTable slots_;
+  std::optional<ErasureCode> code_;
   std::map<uint64_t, std::unique_ptr<Message>> messages_;  ///< posted and not finished by the sender's FIN
   Message* newest_ = nullptr;                              ///< of the last packet
   std::vector<std::vector<uint8_t>> spare_;                ///< library memory that is free again
@@ -91,7 +94,6 @@ class SdrReceiver {
   Duration round_trip_ = Duration::millis(10);
   uint64_t granted_below_ = 0;  ///< as the sender has told
   Instant state_at_ = Instant::never();
-  std::optional<ErasureCode> code_;
   ReceiverCounters n_;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dataplane/base/check.h"
+#include "host/fabric/header_bytes.h"
 #include "host/sdr/spread.h"
 
 namespace matchrdma::host {
@@ -14,7 +15,6 @@ constexpr uint32_t kMostMtu = 4096;     // a longer packet is one that the NIC c
 constexpr uint64_t kSignalEvery = 32;   // requests that ask for a completion
 constexpr uint64_t kLossWindow = 4096;  // packets over which loss is measured
 constexpr size_t kGrantsKept = 4096;    // of messages that nobody has sent yet
-constexpr uint32_t kHeaders = 82;       // on the wire beside the payload
 constexpr Duration kLeastRepeat = Duration::micros(200), kMostRepeat = Duration::millis(20);
 
 }  // namespace
@@ -53,14 +53,10 @@ SdrSender::SdrSender(const SdrShape& shape, const SenderOptions& options, Nic& n
       options_(options),
       nic_(nic),
       qp_(data_qp),
+      code_(code_of(shape)),
       pacer_(options.rate, uint64_t{kBurst} * std::min(shape.packet_bytes, kMostMtu), now),
       rate_(options.rate),
-      round_trip_(options.first_round_trip) {
-  if (!shape_.coded()) return;
-  auto code = ErasureCode::make(shape_.code_k, shape_.code_m);
-  MRDMA_CHECK(code.ok());  // SdrEndpoint has looked at the shape
-  code_.emplace(std::move(*code));
-}
+      round_trip_(options.first_round_trip) {}
 
 SdrSender::~SdrSender() {
   for (auto& [number, m] : messages_) forget(*m);
@@ -80,7 +76,7 @@ Result<uint64_t> SdrSender::send(Bytes data, uint32_t lkey) {
     m->spread.emplace(shape_, data.size());
     if (auto r = m->spread->check(data); !r) return Error{r.error()};
   }
-  m->packets = shape_.packets_of(m->spread ? m->spread->wire_bytes() : data.size());
+  m->packets = static_cast<uint32_t>(shape_.packets_of(m->spread ? m->spread->wire_bytes() : data.size()));
   m->sent_at.assign(m->packets, 0);
   m->queued.assign(m->packets, false);
   m->acked = PacketSet(m->packets, shape_.chunk_packets);
@@ -95,13 +91,14 @@ Result<uint64_t> SdrSender::send(Bytes data, uint32_t lkey) {
 
 void SdrSender::begin(Message& m, const Grant& grant) {
   m.grant = grant;
+  granted_end_ = std::max(granted_end_, m.number + 1);
   std::string error;
   if (grant.data.length < m.data.size())
     error = "the message has " + std::to_string(m.data.size()) + " bytes and the receiver granted " +
             std::to_string(grant.data.length);
   if (error.empty() && !m.data.empty())
     if (auto r = prepare(m); !r) error = r.error();
-  if (error.empty()) return;
+  if (error.empty()) return note_work(m);
   m.released = true;
   done_.push_back({m.number, error});
 }
@@ -144,7 +141,10 @@ void SdrSender::echo(const Echo& e, Instant now) {
 
 void SdrSender::on_sent(uint64_t id) {
   completed_ = std::max(completed_, id + 1);
-  for (auto& [number, m] : messages_) release(*m);
+  std::erase_if(acknowledged_, [this](Message* m) {
+    release(*m);
+    return m->released;
+  });
 }
 
 // The receiver has it, and no copy of it is left in the NIC.
@@ -197,6 +197,7 @@ void SdrSender::lost(Message& m, uint32_t index, Instant now) {
   if (m.queued[index]) return;
   m.queued[index] = true;
   m.resend.push_back(index);
+  note_work(m);
   count_loss(true, now);
 }
 
@@ -217,8 +218,11 @@ void SdrSender::on_ack(const Ack& a, Instant now) {
     if (!m.acknowledged) {
       m.acknowledged = true;
       m.resend.clear();
+      to_send_.erase(m.number);
+      acknowledged_.push_back(&m);
     }
     release(m);
+    if (m.released) std::erase(acknowledged_, &m);
     return;
   }
   const auto end = static_cast<uint32_t>(std::min<uint64_t>(m.packets, uint64_t{a.from} + 8 * a.bits.size()));
@@ -246,7 +250,7 @@ void SdrSender::post(Message& m, const GrantedPart& part, uint32_t index, Bytes 
   batch_.push_back(r);
   m.last_request = ++posted_;
   ++n_.packets;
-  pacer_.charge(static_cast<uint32_t>(bytes.size()) + kHeaders);
+  pacer_.charge(static_cast<uint32_t>(bytes.size()) + kHeaderBytes);
   count_loss(false, now);
 }
 
@@ -262,9 +266,16 @@ bool SdrSender::has_work(const Message& m) const {
   return m.grant && !m.acknowledged && !m.released && (!m.all_posted() || !m.resend.empty());
 }
 
-// One packet; false: nothing is to be sent of this message.
-bool SdrSender::post_some(Message& m, Instant now) {
-  if (!has_work(m)) return false;
+void SdrSender::note_work(Message& m) {
+  if (has_work(m)) {
+    to_send_[m.number] = &m;
+  } else {
+    to_send_.erase(m.number);
+  }
+}
+
+// One packet, where one is to be sent of this message.
+void SdrSender::post_some(Message& m, Instant now) {
   while (!m.resend.empty()) {
     const uint32_t p = m.resend.front();
     m.resend.pop_front();
@@ -272,9 +283,9 @@ bool SdrSender::post_some(Message& m, Instant now) {
     if (m.acked.has(p)) continue;
     ++n_.resent;
     post_data(m, p, now);
-    return true;
+    return;
   }
-  if (m.all_posted()) return false;
+  if (m.all_posted()) return;
   if (m.parity && m.next_parity < m.parity->due(m.next_new)) {
     const uint32_t p = m.next_parity++;
     post(m, m.grant->parity, p, m.parity->packet(p), m.parity_region.lkey, now);
@@ -282,15 +293,15 @@ bool SdrSender::post_some(Message& m, Instant now) {
     post_data(m, m.next_new++, now);
   }
   if (m.all_posted()) m.all_sent_request = posted_;
-  return true;
 }
 
 void SdrSender::post_what_may(Instant now) {
   pacer_.refill(now);
   batch_.clear();
-  auto m = messages_.begin();
-  while (m != messages_.end() && pacer_.open() && posted_ - completed_ < options_.send_queue) {
-    if (!post_some(*m->second, now)) ++m;
+  while (!to_send_.empty() && pacer_.open() && posted_ - completed_ < options_.send_queue) {
+    Message& m = *to_send_.begin()->second;
+    post_some(m, now);
+    note_work(m);
   }
   if (batch_.empty()) return;
   batch_.back().signalled = true;  // whatever is posted will be known to have left
@@ -304,16 +315,15 @@ void SdrSender::say_state(Instant now, std::vector<Signal>& out) {
   s.round_trip = round_trip_.average();
   s.granted_below = granted_below_;
   const size_t most = (shape_.datagram_bytes - kSignalHeader) / kEntryBytes;
-  bool waits = false;
   for (const auto& [number, m] : messages_) {
+    if (number >= granted_end_) break;
     if (!m->grant) continue;
-    waits = true;
     s.entries.push_back({number, m->data.size(), m->all_sent_request <= completed_, m->released});
     if (s.entries.size() >= most) break;  // the oldest; the others' turn comes
   }
   out.emplace_back(std::move(s));
   const Duration pause{std::clamp(round_trip_.average().ns / 4, kLeastRepeat.ns, kMostRepeat.ns)};
-  state_at_ = waits || !messages_.empty() ? now + pause : Instant::never();
+  state_at_ = !messages_.empty() ? now + pause : Instant::never();
 }
 
 void SdrSender::poll(Instant now, std::vector<Signal>& out) {
@@ -324,10 +334,8 @@ void SdrSender::poll(Instant now, std::vector<Signal>& out) {
 }
 
 Instant SdrSender::next_wakeup() const {
-  const bool work = std::any_of(messages_.begin(), messages_.end(),
-                                [this](const auto& each) { return has_work(*each.second); });
   // With a full send queue the next completion is what is waited for.
-  if (!work || posted_ - completed_ >= options_.send_queue) return state_at_;
+  if (to_send_.empty() || posted_ - completed_ >= options_.send_queue) return state_at_;
   return earlier(state_at_, pacer_.opens_at());
 }
 

@@ -51,9 +51,9 @@ Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch) {
   for (const auto& r : {check_code(shape), check_spread(shape)})
     if (!r) return Error{r.error()};
   const uint32_t slots = (1 + s.messages_ahead) * (shape.coded() ? 2 : 1);
-  const uint64_t packets = (wire_bytes(shape, s.message_bytes) + shape.packet_bytes - 1) / shape.packet_bytes;
+  const uint64_t packets = shape.packets_of(wire_bytes(shape, s.message_bytes));
   // Of a group whose data is shorter than its parity the parity is the longer part.
-  const uint64_t parity = shape.coded() ? parity_bytes(shape, s.message_bytes) / shape.packet_bytes : 0;
+  const uint64_t parity = shape.coded() ? shape.packets_of(parity_bytes(shape, s.message_bytes)) : 0;
   auto layout = ImmediateLayout::of(slots, std::max(packets, parity));
   if (!layout) return Error{layout.error()};
   shape.layout = *layout;

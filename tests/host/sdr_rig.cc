@@ -65,7 +65,7 @@ std::vector<uint8_t> SdrRig::arrives(const std::vector<uint8_t>& sent, const Rec
   const uint64_t seed = spread_seed(settings_.sdr.receiver.seed, shape.epoch, d.message);
   std::vector<uint8_t> wire(spread.wire_bytes());
   MRDMA_CHECK(spread.encode(sent, wire, seed).ok());
-  PacketSet there(shape.packets_of(wire.size()), shape.chunk_packets);
+  PacketSet there(static_cast<uint32_t>(shape.packets_of(wire.size())), shape.chunk_packets);
   for (uint32_t p = 0; p < there.size(); ++p) {
     const uint64_t at = uint64_t{p} * shape.packet_bytes;
     if (std::none_of(d.missing.begin(), d.missing.end(),

@@ -111,6 +111,20 @@ TEST(Sdr, MessageLongerThanItsBufferIsRefusedAtTheSender) {
   EXPECT_EQ(target, std::vector<uint8_t>(999));
 }
 
+// Far more than the peer grants at a time.
+TEST(Sdr, ThousandsOfMessagesMayWait) {
+  RigSettings s = usual();
+  s.there.loss = 0.01;
+  s.messages = 5000;
+  s.least_bytes = s.most_bytes = 100;
+  s.buffers = 8;
+  s.there.delay = s.back.delay = Duration::micros(10);
+  s.sdr.receiver.generation_rest = Duration::micros(100);
+  SdrRig rig(s);
+  EXPECT_EQ(rig.run(), "");
+  EXPECT_EQ(rig.delivered(), 5000u);
+}
+
 // Either queue pair: without signals nothing ends either.
 TEST(Sdr, AFailedQueuePairIsNoticed) {
   const RigSettings s = usual();
