@@ -1,6 +1,7 @@
 #include "proxy/xfer_live.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <new>
 #include <random>
 #include <utility>
@@ -90,6 +91,7 @@ Result<void> LiveEnd::drive(SdrEndpoint& end, const Drive& d) {
       peer_.turn(idle ? Duration{std::min(kNap.ns, (due - now).ns)} : Duration{});
       if (auto r = peer_.going(); !r) return r;
       looked = now;
+      while (const auto e = nic_.event()) std::fprintf(stderr, "matchrdma-xfer: %s\n", e->c_str());
       if (const uint64_t m = d.moved(); m != moved) {
         moved = m;
         moved_at = now;

@@ -18,7 +18,7 @@ using namespace matchrdma::host;
 
 namespace {
 
-thread_local std::string last_error;
+thread_local std::string last_error, last_event;
 
 int fail(std::string why) {
   last_error = std::move(why);
@@ -115,6 +115,24 @@ mrdma_nic* mrdma_nic_open(const mrdma_nic_options* options) {
     handle->own = std::move(*opened);
     handle->nic = handle->own.get();
     return handle.release();
+  });
+}
+
+int mrdma_nic_fd(const mrdma_nic* nic) { return nic->nic->fd(); }
+
+int mrdma_nic_arm(mrdma_nic* nic) {
+  return guarded(-1, [&] {
+    nic->nic->arm();
+    return 0;
+  });
+}
+
+const char* mrdma_nic_event(mrdma_nic* nic) {
+  return guarded<const char*>(nullptr, [&]() -> const char* {
+    auto e = nic->nic->event();
+    if (!e) return nullptr;
+    last_event = std::move(*e);
+    return last_event.c_str();
   });
 }
 

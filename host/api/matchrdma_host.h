@@ -44,6 +44,15 @@ struct mrdma_nic_options {
 };
 /* An RDMA device. NULL where the library was built without rdma-core, too. */
 MRDMA_PUBLIC mrdma_nic* mrdma_nic_open(const struct mrdma_nic_options* options);
+/* For a program that sleeps: a descriptor that poll() shows readable when there is something for mrdma_poll()
+ * since mrdma_nic_arm(), or an event; -1: a model, poll often. One NIC has one, whatever its endpoints. To
+ * sleep: arm, mrdma_poll() once more, then poll() until mrdma_next_wakeup() of the first endpoint that is due.
+ */
+MRDMA_PUBLIC int mrdma_nic_fd(const mrdma_nic* nic);
+MRDMA_PUBLIC int mrdma_nic_arm(mrdma_nic* nic);
+/* What befell the NIC, a sentence: its port is down, a queue pair was lost (then mrdma_poll() says so, too).
+ * NULL: nothing since the last call. Valid until this thread's next call of it. */
+MRDMA_PUBLIC const char* mrdma_nic_event(mrdma_nic* nic);
 /* 1 or 0: it has the UC service. Tell the other end, for its peer_has_no_uc. */
 MRDMA_PUBLIC int mrdma_nic_has_uc(const mrdma_nic* nic);
 /* Endpoints and regions on it must be gone. */

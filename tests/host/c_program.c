@@ -13,6 +13,7 @@ static void must(int good, const char* what) {
 }
 
 static void refusals(mrdma_nic* nic) {
+  must(mrdma_nic_fd(nic) == -1 && mrdma_nic_arm(nic) == 0 && mrdma_nic_event(nic) == NULL, "a model sleeps for nobody");
   struct mrdma_options o;
   MRDMA_OPTIONS(o);
   o.scheme = 17;
