@@ -5,6 +5,7 @@
 #include "config/units.h"
 #include "host/planner/completion.h"
 #include "host/planner/event_model.h"
+#include "proxy/code_option.h"
 #include "proxy/commands.h"
 #include "proxy/json_output.h"
 #include "proxy/output_files.h"
@@ -57,22 +58,6 @@ uint64_t parse_size(const std::string& option, const std::string& text, uint64_t
   return bytes;
 }
 
-planner::Code parse_code(const std::string& text) {
-  const std::string remedy = "write data and parity packets of a codeword like 32,8, 255 together at most";
-  const size_t comma = text.find(',');
-  if (comma == std::string::npos) stop("--code " + text + ": " + remedy, kUsage);
-  const auto number = [&](const std::string& part) {
-    return static_cast<uint32_t>(
-        or_stop(of_option("--code", text, parse_whole(part, 1, planner::kMostSymbols - 1, remedy))));
-  };
-  planner::Code code;
-  code.k = number(text.substr(0, comma));
-  code.m = number(text.substr(comma + 1));
-  if (code.k + code.m > planner::kMostSymbols)
-    stop("--code " + text + ": " + std::to_string(code.k + code.m) + " together; " + remedy, kUsage);
-  return code;
-}
-
 PlanQuestion question_of(const PlanArguments& a) {
   PlanQuestion q;
   q.link.rtt = parse_round_trip(a);
@@ -86,7 +71,9 @@ PlanQuestion question_of(const PlanArguments& a) {
   constexpr uint64_t kLeastPacket = 64, kMostPacket = 1 << 20;
   q.link.packet_bytes = parse_size("--packet", a.packet, kLeastPacket, kMostPacket);
   q.message = parse_size("--message", a.message, 1, planner::kLargestMessage);
-  q.code = parse_code(a.code);
+  const CodeOption code = or_stop(parse_code(a.code));
+  q.code.k = code.k;
+  q.code.m = code.m;
   return q;
 }
 

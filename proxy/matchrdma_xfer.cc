@@ -1,7 +1,10 @@
 // matchrdma-xfer: moves a file or a piece of memory with the host library, and shows what it took: to another
 // process over an RDMA device, or with both ends in this process and a made-up link between them.
 #include <algorithm>
+#include <iomanip>
 #include <iostream>
+#include <optional>
+#include <sstream>
 
 #include "proxy/commands.h"
 #include "proxy/json_output.h"
@@ -10,6 +13,7 @@
 #include "proxy/table.h"
 #include "proxy/xfer_bytes.h"
 #include "proxy/xfer_options.h"
+#include "proxy/xfer_plan.h"
 #ifdef MATCHRDMA_HAS_VERBS
 #include "host/verbs/verbs_nic.h"
 #include "proxy/xfer_live.h"
@@ -21,10 +25,27 @@ namespace {
 
 using host::ModelTransferResult;
 
+std::string scientific(double v) {
+  std::ostringstream out;
+  out << std::scientific << std::setprecision(1) << v;
+  return out.str();
+}
+
+MadeUp made_up(const XferRequest& r) { return {r.bytes, r.settings.seed, r.settings.xfer.hadamard}; }
+
 struct Row {
-  host::XferScheme scheme;
+  PlannedTransfer plan;
   ModelTransferResult result;
   bool same = false;
+  std::optional<double> error{};  ///< with the transform: relative, root mean square
+
+  /// Nobody told that these bytes would be others.
+  bool wrong() const { return !same && result.missing_bytes == 0 && !error; }
+  std::string verdict() const {
+    if (same) return "right";
+    if (error) return "error " + scientific(*error);
+    return wrong() ? "WRONG" : "as told";
+  }
 };
 
 double gigabits(uint64_t bytes, Duration took) {
@@ -42,22 +63,28 @@ void print(const std::vector<Row>& rows, uint64_t bytes, const std::string& sum)
            {"missing bytes", Table::Align::kRight},
            {"bytes", Table::Align::kLeft}});
   for (const Row& r : rows)
-    t.add({scheme_name(r.scheme), duration_text(r.result.took.ns), decimal(gigabits(bytes, r.result.took), 2),
-           thousands(r.result.packets), thousands(r.result.lost), thousands(r.result.resent),
-           thousands(r.result.decoded), thousands(r.result.missing_bytes),
-           r.same                        ? "right"
-           : r.result.missing_bytes != 0 ? "as told"
-                                         : "WRONG"});
+    t.add({scheme_name(r.result.scheme), duration_text(r.result.took.ns),
+           decimal(gigabits(bytes, r.result.took), 2), thousands(r.result.packets), thousands(r.result.lost),
+           thousands(r.result.resent), thousands(r.result.decoded), thousands(r.result.missing_bytes),
+           r.verdict()});
+  for (const Row& r : rows)
+    if (const std::string note = r.plan.note(); !note.empty()) std::cout << note << "\n";
   std::cout << thousands(bytes) << " bytes, SHA-256 " << sum << "\n\n";
   t.print(std::cout);
+}
+
+/// Beside what every scheme has.
+void add_rest(nlohmann::ordered_json& transfer, const Row& r) {
+  if (const std::string note = r.plan.note(); !note.empty()) transfer["note"] = note;
+  if (r.error) transfer["relative_error"] = *r.error;
 }
 
 Result<void> print_json(const std::vector<Row>& rows, uint64_t bytes, const std::string& sum,
                         const std::string& path) {
   nlohmann::ordered_json all = {
       {"bytes", bytes}, {"sha256", sum}, {"transfers", nlohmann::ordered_json::array()}};
-  for (const Row& r : rows)
-    all["transfers"].push_back({{"scheme", scheme_name(r.scheme)},
+  for (const Row& r : rows) {
+    all["transfers"].push_back({{"scheme", scheme_name(r.result.scheme)},
                                 {"time_ns", r.result.took.ns},
                                 {"bits_per_second", gigabits(bytes, r.result.took) * 1e9},
                                 {"packets", r.result.packets},
@@ -68,6 +95,8 @@ Result<void> print_json(const std::vector<Row>& rows, uint64_t bytes, const std:
                                 {"stale", r.result.stale},
                                 {"missing_bytes", r.result.missing_bytes},
                                 {"same", r.same}});
+    add_rest(all["transfers"].back(), r);
+  }
   return write_json(all, path);
 }
 
@@ -94,7 +123,7 @@ Result<std::vector<LiveRow>> move_live(const XferArguments& a, const XferRequest
     if (!peer) return Error{peer.error()};
     return LiveEnd(nic, **peer).receive_all([&a](Bytes bytes) { return write_bytes(a.output, bytes); });
   }
-  const auto from = bytes_to_move(a.input, request.bytes, request.settings.seed);
+  const auto from = bytes_to_move(a.input, made_up(request));
   if (!from) return Error{from.error()};
   auto peer = XferPeer::connect(request.ip, request.port, a.key, hello);
   if (!peer) return Error{peer.error()};
@@ -132,16 +161,19 @@ int run(const XferArguments& a) {
   if (auto r = check_outputs(a.input, outputs, "the file to move"); !r) return fail(r.error(), kUsage);
   if (auto r = check_writable(outputs); !r) return fail(r.error());
   if (a.live()) return run_live(a, *request);
-  const auto from = bytes_to_move(a.input, request->bytes, request->settings.seed);
+  const auto from = bytes_to_move(a.input, made_up(*request));
   if (!from) return fail(from.error());
   const Digest digest = sha256(*from);
   const std::string sum = digest_text(digest);
   std::vector<uint8_t> to(from->size());
   std::vector<Row> rows;
   int failed = 0;
-  for (const host::XferScheme scheme : request->schemes) {
+  const auto plan = plan_transfers(request->settings.xfer, request->schemes, true, true);
+  if (!plan) return fail(plan.error(), kUsage);
+  for (const PlannedTransfer& planned : *plan) {
+    const host::XferScheme scheme = planned.settings.scheme;
     std::fill(to.begin(), to.end(), uint8_t{0});
-    request->settings.xfer.scheme = scheme;
+    request->settings.xfer = planned.settings;
     Progress progress(scheme_name(scheme), from->size());
     auto result = host::run_model_transfer(request->settings, *from, to,
                                            [&progress](uint64_t bytes) { progress.update(bytes); });
@@ -150,15 +182,15 @@ int run(const XferArguments& a) {
       failed = fail(std::string(scheme_name(scheme)) + ": " + result.error());
       continue;  // what the others took is worth seeing
     }
-    rows.push_back({scheme, *result, sha256(to) == digest});
+    rows.push_back({planned, *result, sha256(to) == digest});
+    if (const auto type = request->settings.xfer.hadamard) rows.back().error = relative_error(*type, *from, to);
   }
   if (rows.empty()) return failed;
   if (auto r = write_bytes(a.output, to); !r) return fail(r.error());
   if (!a.json.empty())
     if (auto r = print_json(rows, from->size(), sum, a.json); !r) return fail(r.error());
   if (a.json != "-") print(rows, from->size(), sum);
-  const bool wrong = std::any_of(rows.begin(), rows.end(),
-                                 [](const Row& r) { return !r.same && r.result.missing_bytes == 0; });
+  const bool wrong = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.wrong(); });
   return wrong ? kBroken : failed;
 }
 

@@ -1,6 +1,7 @@
 #include "proxy/xfer_live.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <new>
 #include <random>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "proxy/progress.h"
 #include "proxy/xfer_offer.h"
 #include "proxy/xfer_options.h"
+#include "proxy/xfer_plan.h"
 
 namespace matchrdma {
 namespace {
@@ -26,14 +28,6 @@ constexpr Duration kLook = Duration::millis(1);   // at the control connection
 constexpr Duration kStandstill = Duration::seconds(60);
 constexpr size_t kUnderWayMore = 4;  // messages of the sender beyond those that are granted
 constexpr uint32_t kDataPath = 0, kSignalPath = 1;
-
-/// What fits into a message of the control connection.
-std::string sayable(std::string why) {
-  for (char& c : why)
-    if (c < ' ' || c > '~') c = '?';
-  why.resize(std::min(why.size(), host::kMaxControlText));
-  return why;
-}
 
 uint64_t random_number() {
   std::random_device r;
@@ -97,6 +91,7 @@ Result<void> LiveEnd::drive(SdrEndpoint& end, const Drive& d) {
       peer_.turn(idle ? Duration{std::min(kNap.ns, (due - now).ns)} : Duration{});
       if (auto r = peer_.going(); !r) return r;
       looked = now;
+      while (const auto e = nic_.event()) std::fprintf(stderr, "matchrdma-xfer: %s\n", e->c_str());
       if (const uint64_t m = d.moved(); m != moved) {
         moved = m;
         moved_at = now;
@@ -189,7 +184,7 @@ Result<LiveRow> LiveEnd::receive_one(const TransferOffer& offer, std::vector<uin
   auto theirs = peers_addresses(offer.epoch, {});
   if (!theirs) return Error{theirs.error()};
   const auto refuse = [&](const std::string& why) {
-    peer_.say(TransferAnswer{offer.epoch, false, sayable(why)}).ok();
+    peer_.say(TransferAnswer{offer.epoch, false, host::sayable(why)}).ok();
     return Error{"this end refuses: " + why};
   };
   const auto taken = take_offer(offer, nic_.limits());
@@ -237,15 +232,16 @@ Result<std::vector<LiveRow>> LiveEnd::send_all(Bytes from, const XferSettings& s
   if (auto r = source.add(settings.message_bytes); !r) return Error{r.error()};
   std::vector<LiveRow> rows;
   auto epoch = static_cast<uint32_t>(random_number());
-  for (const XferScheme scheme : schemes) {
-    XferSettings s = settings;
-    s.scheme = scheme;
-    for (const auto& fit : {fits(s, nic_.limits().uc, nic_.limits().max_path_mtu, "this end"),
-                            fits(s, peer_.hello().uc, peer_.hello().path_mtu, "the other end")})
+  const auto plan = plan_transfers(settings, schemes, nic_.limits().uc, peer_.hello().uc);
+  if (!plan) return Error{plan.error()};
+  for (const PlannedTransfer& p : *plan) {
+    for (const auto& fit : {fits(p.settings, nic_.limits().max_path_mtu, "this end"),
+                            fits(p.settings, peer_.hello().path_mtu, "the other end")})
       if (!fit) return Error{fit.error()};
-    auto row = send_one(source, s, ++epoch);
-    if (!row) return Error{std::string(scheme_name(scheme)) + ": " + row.error()};
+    auto row = send_one(source, p.settings, ++epoch);
+    if (!row) return Error{std::string(scheme_name(p.settings.scheme)) + ": " + row.error()};
     rows.push_back(*row);
+    rows.back().note = p.note();
   }
   peer_.will_end("done");
   return rows;

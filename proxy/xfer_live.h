@@ -17,9 +17,10 @@ struct LiveRow {
   host::XferSettings settings;
   uint64_t bytes = 0;
   host::TransferReport sender, receiver;
+  std::string note{};  ///< why the scheme is another than was asked for; at the sender
   bool same() const { return sender.sha256 == receiver.sha256; }
-  /// Best effort gave something up, and said so.
-  bool as_told() const { return receiver.missing_bytes != 0; }
+  /// Best effort gave something up, or the transform rounded, and said so.
+  bool as_told() const { return receiver.missing_bytes != 0 || settings.hadamard; }
 };
 
 /// What this end says first.

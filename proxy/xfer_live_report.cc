@@ -29,9 +29,12 @@ void print_live(const std::vector<LiveRow>& rows, std::ostream& out) {
            decimal(live_bits_per_second(r) / 1e6, 1), thousands(r.sender.packets), thousands(r.sender.resent),
            thousands(r.receiver.decoded), thousands(r.receiver.duplicates), thousands(r.receiver.missing_bytes),
            duration_text(static_cast<int64_t>(r.sender.round_trip)),
-           r.same()      ? "right"
-           : r.as_told() ? "as told"
-                         : "WRONG"});
+           r.same()              ? "right"
+           : r.settings.hadamard ? "rounded"
+           : r.as_told()         ? "as told"
+                                 : "WRONG"});
+  for (const LiveRow& r : rows)
+    if (!r.note.empty()) out << r.note << "\n";
   if (!rows.empty())
     out << thousands(rows[0].bytes) << " bytes, SHA-256 " << digest_text(rows[0].sender.sha256) << "\n\n";
   t.print(out);
@@ -40,7 +43,7 @@ void print_live(const std::vector<LiveRow>& rows, std::ostream& out) {
 Result<void> write_live_json(const std::vector<LiveRow>& rows, const std::string& device,
                              const std::string& path) {
   nlohmann::ordered_json all = {{"device", device}, {"transfers", nlohmann::ordered_json::array()}};
-  for (const LiveRow& r : rows)
+  for (const LiveRow& r : rows) {
     all["transfers"].push_back({{"scheme", scheme_name(r.settings.scheme)},
                                 {"bytes", r.bytes},
                                 {"tier", r.settings.copy ? "c" : "a"},
@@ -61,6 +64,9 @@ Result<void> write_live_json(const std::vector<LiveRow>& rows, const std::string
                                 {"sha256_sent", digest_text(r.sender.sha256)},
                                 {"sha256_received", digest_text(r.receiver.sha256)},
                                 {"same", r.same()}});
+    if (!r.note.empty()) all["transfers"].back()["note"] = r.note;
+    if (r.settings.hadamard) all["transfers"].back()["transform"] = element_name(*r.settings.hadamard);
+  }
   return write_json(all, path);
 }
 

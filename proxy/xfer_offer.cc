@@ -11,9 +11,7 @@ constexpr uint64_t kLongestRoundTrip = 60'000'000'000;  // ns
 
 }  // namespace
 
-Result<void> fits(const host::XferSettings& s, bool uc, uint32_t max_path_mtu, const std::string& whose) {
-  if (s.scheme != host::XferScheme::kReliable && !uc)
-    return Error{"the NIC of " + whose + " has no UC service: choose --scheme rc"};
+Result<void> fits(const host::XferSettings& s, uint32_t max_path_mtu, const std::string& whose) {
   if (s.path_mtu > max_path_mtu)
     return Error{"--mtu " + std::to_string(s.path_mtu) + " does not fit the port of " + whose +
                  ", which carries " + std::to_string(max_path_mtu) +
@@ -29,6 +27,7 @@ Result<host::TransferOffer> make_offer(const host::XferSettings& s, uint64_t byt
   o.epoch = epoch;
   o.scheme = static_cast<uint8_t>(s.scheme);
   o.copy = s.copy;
+  o.transform = s.hadamard ? static_cast<uint8_t>(1 + static_cast<uint8_t>(*s.hadamard)) : uint8_t{0};
   o.bytes = bytes;
   o.message_bytes = s.message_bytes;
   o.path_mtu = s.path_mtu;
@@ -45,6 +44,9 @@ Result<TakenOffer> take_offer(const host::TransferOffer& o, const host::NicLimit
   if (o.scheme > static_cast<uint8_t>(host::XferScheme::kReliable))
     return Error{"does not know scheme number " + std::to_string(o.scheme) +
                  ": install the same release at both ends"};
+  if (o.transform > 1 + static_cast<uint8_t>(host::ElementType::kF16))
+    return Error{"does not know element type number " + std::to_string(o.transform) +
+                 ": install the same release at both ends"};
   if (o.bytes == 0 || o.bytes > kMostXferBytes)
     return Error{"takes 1 B to " + bytes_text(kMostXferBytes) + " at a time, not " + std::to_string(o.bytes) +
                  " bytes"};
@@ -56,6 +58,7 @@ Result<TakenOffer> take_offer(const host::TransferOffer& o, const host::NicLimit
   host::XferSettings& s = t.settings;
   s.scheme = static_cast<host::XferScheme>(o.scheme);
   s.copy = o.copy;
+  if (o.transform != 0) s.hadamard = static_cast<host::ElementType>(o.transform - 1);
   s.message_bytes = o.message_bytes;
   s.path_mtu = o.path_mtu;
   s.code_k = o.code_k;
@@ -63,7 +66,9 @@ Result<TakenOffer> take_offer(const host::TransferOffer& o, const host::NicLimit
   s.messages_ahead = o.messages_ahead;
   s.rate = Rate{static_cast<int64_t>(o.rate)};
   s.round_trip = Duration{static_cast<int64_t>(o.round_trip)};
-  if (auto r = fits(s, nic.uc, nic.max_path_mtu, "the receiving end"); !r) return Error{r.error()};
+  if (s.scheme != host::XferScheme::kReliable && !nic.uc)
+    return Error{"the NIC of the receiving end has no UC service: choose --transport auto or rc"};
+  if (auto r = fits(s, nic.max_path_mtu, "the receiving end"); !r) return Error{r.error()};
   auto options = sdr_options(s, o.epoch);
   if (!options) return Error{options.error()};
   if (options->shape.layout != o.layout)

@@ -16,7 +16,7 @@ struct TakenOffer {
 /// An error is a sentence for the sender's user: why this end, with this NIC, does not take it.
 Result<TakenOffer> take_offer(const host::TransferOffer& o, const host::NicLimits& nic);
 
-/// Whether the settings fit a NIC; `whose`: "this end" or "the other end".
-Result<void> fits(const host::XferSettings& s, bool uc, uint32_t max_path_mtu, const std::string& whose);
+/// Whether the settings fit a port; `whose`: "this end" or "the other end".
+Result<void> fits(const host::XferSettings& s, uint32_t max_path_mtu, const std::string& whose);
 
 }  // namespace matchrdma

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "proxy/xfer_options.h"
+#include "proxy/xfer_plan.h"
 
 namespace matchrdma {
 namespace {
@@ -49,6 +50,19 @@ TEST(XferOffer, BothEndsComeToTheSameShape) {
   }
 }
 
+TEST(XferOffer, TheTransformIsAgreedOn) {
+  host::XferSettings s = settings(host::XferScheme::kBestEffort);
+  for (const auto type : {host::ElementType::kF32, host::ElementType::kBf16, host::ElementType::kF16}) {
+    s.hadamard = type;
+    auto offer = *make_offer(s, 5'000'001, 77);
+    EXPECT_EQ(take_offer(offer, nic())->options.shape, host::sdr_options(s, 77)->shape);
+    offer.scheme = 0;
+    EXPECT_FALSE(take_offer(offer, nic()).ok());
+    offer.transform = 4;
+    EXPECT_NE(take_offer(offer, nic()).error().find("element type number 4"), std::string::npos);
+  }
+}
+
 TEST(XferOffer, FourRoundTripsAreGranted) {
   const host::XferSettings s = settings(host::XferScheme::kSelectiveRepeat);
   EXPECT_GE(uint64_t{s.messages_ahead + 1} * s.message_bytes, 4u * 100'000'000 / 8 / 10);
@@ -66,7 +80,8 @@ TEST(XferOffer, RefusalsSayWhatToDo) {
   };
   const auto same = [](auto&) {};
   EXPECT_EQ(why(same, same), "");
-  EXPECT_NE(why(same, [](host::NicLimits& n) { n.uc = false; }).find("--scheme rc"), std::string::npos);
+  EXPECT_NE(why(same, [](host::NicLimits& n) { n.uc = false; }).find("--transport auto or rc"),
+            std::string::npos);
   EXPECT_NE(why(same, [](host::NicLimits& n) { n.max_path_mtu = 1024; }).find("choose 1024"),
             std::string::npos);
   using Offer = host::TransferOffer;
@@ -79,6 +94,25 @@ TEST(XferOffer, RefusalsSayWhatToDo) {
            [](Offer& o) { o.messages_ahead = UINT32_MAX; }, [](Offer& o) { o.code_k = 300; },
            [](Offer& o) { o.bytes = 0; }})
     EXPECT_NE(why(wrong, same), "");
+}
+
+// C7: each transfer once, and one line that says why it is another than was asked for.
+TEST(XferPlan, WithoutUcEverySchemeIsRc) {
+  const std::vector<host::XferScheme> all{host::XferScheme::kSelectiveRepeat, host::XferScheme::kErasureCode,
+                                          host::XferScheme::kReliable};
+  const auto with = plan_transfers(settings(all[0]), all, true, true);
+  ASSERT_EQ(with->size(), 3u);
+  for (const PlannedTransfer& p : *with) EXPECT_EQ(p.note(), "");
+  const auto without = plan_transfers(settings(all[0]), all, false, true);
+  ASSERT_EQ(without->size(), 1u);
+  EXPECT_EQ(without->front().settings.scheme, host::XferScheme::kReliable);
+  EXPECT_EQ(
+      without->front().note(),
+      "rc in place of sr, ec: the NIC of this end has no UC: the NICs repair, and what they have repaired "
+      "needs no code");
+  host::XferSettings s = settings(all[0]);
+  s.transport = host::XferTransport::kUc;
+  EXPECT_FALSE(plan_transfers(s, {all[0]}, true, false).ok());
 }
 
 TEST(XferOffer, LiveOptions) {

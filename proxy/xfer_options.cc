@@ -6,6 +6,7 @@
 #include "config/net.h"
 #include "config/units.h"
 #include "dataplane/base/types.h"
+#include "proxy/code_option.h"
 
 namespace matchrdma {
 namespace {
@@ -32,16 +33,28 @@ Result<std::vector<XferScheme>> schemes_of(const std::string& text) {
   return Error{"--scheme " + text + ": no such scheme; choose sr, ec, xor, best-effort, rc or all"};
 }
 
-Result<void> read_code(const std::string& text, host::XferSettings& x) {
-  const size_t comma = text.find(',');
-  const std::string remedy = "write data and parity chunks, 1 to 254 each and 255 together at most, like 32,8";
-  const auto wrong = [&] { return Error{"--code " + text + ": " + remedy}; };
-  if (comma == std::string::npos) return wrong();
-  const auto k = parse_whole(text.substr(0, comma), 1, 254, remedy),
-             m = parse_whole(text.substr(comma + 1), 1, 254, remedy);
-  if (!k || !m || *k + *m > 255) return wrong();
-  x.code_k = static_cast<uint32_t>(*k);
-  x.code_m = static_cast<uint32_t>(*m);
+constexpr std::array<const char*, 3> kTransports{"auto", "uc", "rc"};  // by host::XferTransport
+
+Result<void> read_transport(const std::string& text, host::XferSettings& x) {
+  const auto at = std::find(kTransports.begin(), kTransports.end(), text);
+  if (at == kTransports.end())
+    return Error{"--transport " + text + ": no such transport; choose auto, uc or rc"};
+  x.transport = static_cast<host::XferTransport>(at - kTransports.begin());
+  return {};
+}
+
+constexpr std::array<const char*, 3> kElements{"f32", "bf16", "f16"};  // by host::ElementType
+
+Result<void> read_hadamard(const std::string& text, XferRequest& r) {
+  if (text.empty()) return {};
+  const auto at = std::find(kElements.begin(), kElements.end(), text);
+  if (at == kElements.end())
+    return Error{"--hadamard " + text + ": no such type of number; choose f32, bf16 or f16"};
+  if (r.schemes != std::vector<XferScheme>{XferScheme::kBestEffort})
+    return Error{"--hadamard " + text +
+                 ": makes losses cheap, and only best effort has any; add --scheme best-effort"};
+  r.settings.xfer.hadamard = static_cast<host::ElementType>(at - kElements.begin());
+  r.settings.xfer.hadamard_seed = r.settings.seed;
   return {};
 }
 
@@ -100,6 +113,8 @@ Result<void> read_live(const XferArguments& a, XferRequest& r) {
 
 }  // namespace
 
+const char* element_name(host::ElementType t) { return kElements[static_cast<size_t>(t)]; }
+
 const char* scheme_name(XferScheme s) {
   return std::find_if(kSchemes.begin(), kSchemes.end(), [s](const Word& w) { return w.scheme == s; })->text;
 }
@@ -114,6 +129,11 @@ void add_xfer_options(CLI::App& app, XferArguments& a) {
                  "NIC's go-back-N; all: each in turn")
       ->capture_default_str();
   app.add_option("--code", a.code, "Data and parity chunks of ec; xor takes the first")->capture_default_str();
+  app.add_option("--transport", a.transport,
+                 "uc; rc: the NICs repair, whatever the scheme; auto: uc where both NICs have it, otherwise rc")
+      ->capture_default_str();
+  app.add_option("--hadamard", a.hadamard,
+                 "best-effort: the bytes are numbers, f32, bf16 or f16, and what is lost costs each a little");
   app.add_option("--message", a.message, "Bytes of one message")->capture_default_str();
   app.add_option("--mtu", a.mtu, "Path MTU: 256, 512, 1024, 2048 or 4096")->capture_default_str();
   app.add_option("--tier", a.tier, "a: into the application's memory; c: into the library's, and copied")
@@ -142,8 +162,13 @@ Result<XferRequest> read_xfer(const XferArguments& a) {
   if (!schemes) return Error{schemes.error()};
   r.schemes = std::move(*schemes);
   host::XferSettings& x = r.settings.xfer;
-  if (auto c = read_code(a.code, x); !c) return Error{c.error()};
+  const auto code = parse_code(a.code);
+  if (!code) return Error{code.error()};
+  x.code_k = code->k;
+  x.code_m = code->m;
   if (auto p = read_path(a, r.settings); !p) return Error{p.error()};
+  if (auto t = read_transport(a.transport, x); !t) return Error{t.error()};
+  if (auto h = read_hadamard(a.hadamard, r); !h) return Error{h.error()};
   const auto size = parse_bytes_between("--size", a.size, 1, kMostXferBytes);
   if (!size) return Error{size.error()};
   r.bytes = *size;

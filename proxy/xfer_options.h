@@ -12,8 +12,9 @@ namespace matchrdma {
 /// As typed.
 struct XferArguments {
   std::string input, output, size = "64MiB", scheme = "sr", code = "32,8", message = "16MiB", mtu = "4096",
-                             rate = "100Gbps";
-  std::string distance = "1000km", loss = "0", reorder = "0", duplicate = "0", seed = "1", tier = "a", json;
+                             rate = "100Gbps", transport = "auto";
+  std::string hadamard, distance = "1000km", loss = "0", reorder = "0", duplicate = "0", seed = "1", tier = "a",
+                        json;
   std::string device, listen, connect, key;  ///< between two processes, over RDMA devices
   bool live() const { return !device.empty() || !listen.empty() || !connect.empty(); }
 };
@@ -34,5 +35,7 @@ void add_xfer_options(CLI::App& app, XferArguments& a);
 /// An error names the option, its value and what to write instead.
 Result<XferRequest> read_xfer(const XferArguments& a);
 const char* scheme_name(host::XferScheme s);
+/// As `--hadamard` takes it.
+const char* element_name(host::ElementType t);
 
 }  // namespace matchrdma

@@ -18,7 +18,7 @@ using namespace matchrdma::host;
 
 namespace {
 
-thread_local std::string last_error;
+thread_local std::string last_error, last_event;
 
 int fail(std::string why) {
   last_error = std::move(why);
@@ -56,28 +56,38 @@ QpAddress address_at(const uint8_t* from) {
   std::copy_n(from + 8, a.gid.size(), a.gid.begin());
   return a;
 }
-constexpr size_t kAddressBytes = 24, kShapeAt = 2 * kAddressBytes;
+constexpr size_t kShapeNumbers = 7;
+constexpr size_t kAddressBytes = 24, kShapeAt = 2 * kAddressBytes, kOverRcAt = kShapeAt + kShapeNumbers * 4;
 constexpr uint32_t kMostAhead = 4096;
 constexpr uint64_t kMostMessage = uint64_t{1} << 32;
 constexpr size_t kUnderWay = 4096;  // messages that an endpoint takes at a time
 
 void put_shape(const SdrShape& s, uint8_t* to) {
-  const std::array<uint32_t, 9> numbers{
-      s.epoch,  s.packet_bytes,     s.chunk_packets,     s.datagram_bytes,        s.code_k,
-      s.code_m, s.layout.slot_bits, s.layout.index_bits, s.layout.generation_bits};
+  const uint32_t element = s.hadamard ? 1 + static_cast<uint32_t>(*s.hadamard) : 0;
+  const std::array<uint32_t, kShapeNumbers> numbers{s.epoch,
+                                                    s.packet_bytes,
+                                                    s.chunk_packets,
+                                                    s.datagram_bytes,
+                                                    s.code_k,
+                                                    s.code_m,
+                                                    element << 24 | uint32_t{s.layout.slot_bits} << 16 |
+                                                        uint32_t{s.layout.index_bits} << 8 |
+                                                        s.layout.generation_bits};
   for (size_t i = 0; i < numbers.size(); ++i) store_be32(to + 4 * i, numbers[i]);
 }
 
 SdrShape shape_at(const uint8_t* from) {
   const auto number = [from](size_t i) { return load_be32(from + 4 * i); };
-  const auto bits = [&](size_t i) { return static_cast<uint8_t>(number(i)); };
-  return {number(0), number(1), number(2), number(3), {bits(6), bits(7), bits(8)}, number(4), number(5)};
+  const auto byte = [&](int i) { return static_cast<uint8_t>(number(6) >> (8 * i)); };
+  SdrShape s{number(0), number(1), number(2), number(3), {byte(2), byte(1), byte(0)}, number(4), number(5)};
+  if (byte(3) != 0) s.hadamard = static_cast<ElementType>(byte(3) - 1);
+  return s;
 }
 
 }  // namespace
 
 struct mrdma_model {
-  mrdma_model(uint64_t seed, const NicModel& nic) : net(seed, nic, nic) {}
+  mrdma_model(uint64_t seed, const NicModel& a, const NicModel& b) : net(seed, a, b) {}
   ModelNet net;
   mrdma_nic ends[2];
 };
@@ -85,7 +95,10 @@ struct mrdma_model {
 struct mrdma_endpoint {
   std::unique_ptr<SdrEndpoint> end;
   const mrdma_nic* nic;
+  XferScheme scheme;
 };
+
+static bool over_rc(const mrdma_endpoint& e) { return e.scheme == XferScheme::kReliable; }
 
 const char* mrdma_version(void) { return MATCHRDMA_VERSION; }
 const char* mrdma_error(void) { return last_error.c_str(); }
@@ -93,7 +106,7 @@ const char* mrdma_error(void) { return last_error.c_str(); }
 mrdma_nic* mrdma_nic_open(const mrdma_nic_options* options) {
   return guarded<mrdma_nic*>(nullptr, [&]() -> mrdma_nic* {
     const mrdma_nic_options o = options_of(options);
-    auto opened = open_device(o.device == nullptr ? "" : o.device, o.choose_gid != 0 ? o.gid_index : -1);
+    auto opened = open_rdma_nic(o.device == nullptr ? "" : o.device, o.choose_gid != 0 ? o.gid_index : -1);
     if (!opened) {
       fail(opened.error());
       return nullptr;
@@ -104,6 +117,26 @@ mrdma_nic* mrdma_nic_open(const mrdma_nic_options* options) {
     return handle.release();
   });
 }
+
+int mrdma_nic_fd(const mrdma_nic* nic) { return nic->nic->fd(); }
+
+int mrdma_nic_arm(mrdma_nic* nic) {
+  return guarded(-1, [&] {
+    nic->nic->arm();
+    return 0;
+  });
+}
+
+const char* mrdma_nic_event(mrdma_nic* nic) {
+  return guarded<const char*>(nullptr, [&]() -> const char* {
+    auto e = nic->nic->event();
+    if (!e) return nullptr;
+    last_event = std::move(*e);
+    return last_event.c_str();
+  });
+}
+
+int mrdma_nic_has_uc(const mrdma_nic* nic) { return nic->nic->limits().uc ? 1 : 0; }
 
 void mrdma_nic_close(mrdma_nic* nic) {
   if (nic != nullptr && nic->own) delete nic;
@@ -116,7 +149,9 @@ mrdma_model* mrdma_model_open(const mrdma_model_options* options) {
       fail("model: loss must be 0 to 0.5, gigabits and one_way_ns not negative");
       return nullptr;
     }
-    auto model = std::make_unique<mrdma_model>(o.seed, NicModel{});
+    NicModel nics[2];
+    for (int end = 0; end < 2; ++end) nics[end].limits.uc = (o.without_uc >> end & 1) == 0;
+    auto model = std::make_unique<mrdma_model>(o.seed, nics[0], nics[1]);
     PathModel path;
     if (o.gigabits > 0) path.gigabits = o.gigabits;
     if (o.one_way_ns > 0) path.delay = {o.one_way_ns};
@@ -168,12 +203,20 @@ mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* optio
       fail("scheme " + std::to_string(o.scheme) + ": no such scheme; see enum mrdma_scheme");
       return nullptr;
     }
+    if (o.transport < MRDMA_TRANSPORT_AUTO || o.transport > MRDMA_TRANSPORT_RC) {
+      fail("transport " + std::to_string(o.transport) + ": no such transport; see enum mrdma_transport");
+      return nullptr;
+    }
     if (o.path_mtu != 0 && !legal_path_mtu(o.path_mtu)) {
       fail("path_mtu " + std::to_string(o.path_mtu) + ": choose 256, 512, 1024, 2048 or 4096");
       return nullptr;
     }
     if (o.messages_ahead > kMostAhead || o.message_bytes > kMostMessage) {
       fail("messages_ahead is " + std::to_string(kMostAhead) + " at most, message_bytes 2^32");
+      return nullptr;
+    }
+    if (o.transform < MRDMA_NO_TRANSFORM || o.transform > MRDMA_F16) {
+      fail("transform " + std::to_string(o.transform) + ": no such type of number; see enum mrdma_element");
       return nullptr;
     }
     XferSettings s;
@@ -187,16 +230,26 @@ mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* optio
     if (o.expected_loss > 0) s.expected_loss = o.expected_loss;
     if (o.round_trip_ns > 0) s.round_trip = {o.round_trip_ns};
     s.copy = o.copy != 0;
-    auto sdr = sdr_options(s, o.epoch == 0 ? 1 : o.epoch);
+    if (o.transform != MRDMA_NO_TRANSFORM) s.hadamard = static_cast<ElementType>(o.transform - 1);
+    s.hadamard_seed = o.transform_seed;
+    s.transport = static_cast<XferTransport>(o.transport);
+    const auto settled = settle(s, nic->nic->limits().uc, o.peer_has_no_uc == 0);
+    if (!settled) {
+      fail(settled.error());
+      return nullptr;
+    }
+    auto sdr = sdr_options(settled->settings, o.epoch == 0 ? 1 : o.epoch);
     auto end = sdr ? SdrEndpoint::make(*sdr, *nic->nic, {now_ns})
                    : Result<std::unique_ptr<SdrEndpoint>>(Error{sdr.error()});
     if (!end) {
       fail(end.error());
       return nullptr;
     }
-    return new mrdma_endpoint{std::move(*end), nic};
+    return new mrdma_endpoint{std::move(*end), nic, settled->settings.scheme};
   });
 }
+
+int mrdma_endpoint_scheme(const mrdma_endpoint* endpoint) { return static_cast<int>(endpoint->scheme); }
 
 void mrdma_endpoint_destroy(mrdma_endpoint* endpoint) { delete endpoint; }
 
@@ -205,11 +258,16 @@ int mrdma_endpoint_address(const mrdma_endpoint* endpoint, mrdma_address* out) {
   put(a.data, out->bytes);
   put(a.signal, out->bytes + kAddressBytes);
   put_shape(a.shape, out->bytes + kShapeAt);
+  store_be32(out->bytes + kOverRcAt, over_rc(*endpoint) ? 1 : 0);
   return 0;
 }
 
 int mrdma_endpoint_connect(mrdma_endpoint* endpoint, const mrdma_address* peer) {
   return guarded(-1, [&] {
+    if (const bool theirs = load_be32(peer->bytes + kOverRcAt) != 0; theirs != over_rc(*endpoint))
+      return fail(std::string("connect: ") + (theirs ? "the other end" : "this end") +
+                  " goes over RC, the other not: give both the same scheme and transport, and peer_has_no_uc "
+                  "where mrdma_nic_has_uc() is 0 at the other end");
     const auto r = endpoint->end->connect(
         {address_at(peer->bytes), address_at(peer->bytes + kAddressBytes), shape_at(peer->bytes + kShapeAt)});
     return r ? 0 : fail(r.error());
@@ -225,7 +283,8 @@ int64_t mrdma_send(mrdma_endpoint* endpoint, const void* data, size_t bytes, con
                         static_cast<size_t>(message.data() - memory.data()) <= memory.size() - bytes;
     if (!inside || bytes == 0) return fail("send: a message is 1 byte or more, and lies in its region whole");
     if (endpoint->end->sender().under_way() >= kUnderWay) return MRDMA_AGAIN;
-    return static_cast<int64_t>(endpoint->end->sender().send(message, known->second.region.lkey));
+    const auto number = endpoint->end->sender().send(message, known->second.region.lkey);
+    return number ? static_cast<int64_t>(*number) : fail("send: " + number.error());
   });
 }
 

@@ -44,6 +44,17 @@ struct mrdma_nic_options {
 };
 /* An RDMA device. NULL where the library was built without rdma-core, too. */
 MRDMA_PUBLIC mrdma_nic* mrdma_nic_open(const struct mrdma_nic_options* options);
+/* For a program that sleeps: a descriptor that poll() shows readable when there is something for mrdma_poll()
+ * since mrdma_nic_arm(), or an event; -1: a model, poll often. One NIC has one, whatever its endpoints. To
+ * sleep: arm, mrdma_poll() once more, then poll() until mrdma_next_wakeup() of the first endpoint that is due.
+ */
+MRDMA_PUBLIC int mrdma_nic_fd(const mrdma_nic* nic);
+MRDMA_PUBLIC int mrdma_nic_arm(mrdma_nic* nic);
+/* What befell the NIC, a sentence: its port is down, a queue pair was lost (then mrdma_poll() says so, too).
+ * NULL: nothing since the last call. Valid until this thread's next call of it. */
+MRDMA_PUBLIC const char* mrdma_nic_event(mrdma_nic* nic);
+/* 1 or 0: it has the UC service. Tell the other end, for its peer_has_no_uc. */
+MRDMA_PUBLIC int mrdma_nic_has_uc(const mrdma_nic* nic);
 /* Endpoints and regions on it must be gone. */
 MRDMA_PUBLIC void mrdma_nic_close(mrdma_nic* nic);
 
@@ -55,6 +66,7 @@ struct mrdma_model_options {
   double gigabits;    /* per second; 0: 100 */
   int64_t one_way_ns; /* 0: 10 us */
   double loss;        /* per packet, both ways */
+  int without_uc;     /* 1: NIC 0 has no UC; 2: NIC 1; 3: neither */
 };
 MRDMA_PUBLIC mrdma_model* mrdma_model_open(const struct mrdma_model_options* options);
 /* Endpoints on its NICs must be gone. */
@@ -87,6 +99,16 @@ enum mrdma_scheme {
   MRDMA_RC = 4
 };
 
+/* What messages are made of, for the randomised Hadamard transform: f32, bfloat16, IEEE 754 binary16. */
+enum mrdma_element { MRDMA_NO_TRANSFORM = 0, MRDMA_F32 = 1, MRDMA_BF16 = 2, MRDMA_F16 = 3 };
+
+/* Of the data. Over RC the NICs repair, so every scheme is MRDMA_RC there. */
+enum mrdma_transport {
+  MRDMA_TRANSPORT_AUTO = 0, /* UC where both NICs have it, otherwise RC */
+  MRDMA_TRANSPORT_UC = 1,
+  MRDMA_TRANSPORT_RC = 2
+};
+
 struct mrdma_options {
   size_t size;
   int scheme;               /* enum mrdma_scheme; all from here to epoch must be the same at both ends */
@@ -99,9 +121,17 @@ struct mrdma_options {
   double expected_loss;     /* 0: 0.01; far more halves the rate */
   int64_t round_trip_ns;    /* a guess; 0: 10 ms */
   int copy;                 /* receive into memory of the library and copy (tier C) */
+  /* enum mrdma_element, the same at both ends, with MRDMA_BEST_EFFORT alone: what is lost costs every number a
+   * little instead of some everything. All numbers are rounded. mrdma_send() refuses NaN and infinity. */
+  int transform;
+  uint64_t transform_seed; /* of the receiver's random signs, with the epoch and the message's number */
+  int transport;           /* enum mrdma_transport, the same at both ends */
+  int peer_has_no_uc; /* what mrdma_nic_has_uc() said at the other end, turned round: without UC there is 1 */
 };
 MRDMA_PUBLIC mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const struct mrdma_options* options,
                                                    int64_t now_ns);
+/* The enum mrdma_scheme that it works with: MRDMA_RC in place of another where a NIC has no UC. */
+MRDMA_PUBLIC int mrdma_endpoint_scheme(const mrdma_endpoint* endpoint);
 MRDMA_PUBLIC void mrdma_endpoint_destroy(mrdma_endpoint* endpoint);
 
 /* What the other end's mrdma_endpoint_connect() wants; bring it there by any means. */
@@ -135,7 +165,7 @@ struct mrdma_sent {
 };
 struct mrdma_received {
   uint64_t message, bytes;
-  uint64_t missing_bytes; /* best effort: zero-filled */
+  uint64_t missing_bytes; /* best effort: zero-filled; with a transform: that never came of what was sent */
 };
 /* 1 and one message, or 0. A message is sent when the receiver has it whole. */
 MRDMA_PUBLIC int mrdma_take_sent(mrdma_endpoint* endpoint, struct mrdma_sent* out);

@@ -19,6 +19,6 @@ struct mrdma_nic {
 namespace matchrdma::host {
 
 /// An RDMA device, or a sentence; without rdma-core in this build always the sentence.
-Result<std::unique_ptr<Nic>> open_device(const std::string& device, int gid_index);
+Result<std::unique_ptr<Nic>> open_rdma_nic(const std::string& device, int gid_index);
 
 }  // namespace matchrdma::host

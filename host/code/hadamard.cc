@@ -104,6 +104,9 @@ uint32_t lanes_from(uint64_t block, uint64_t end) {
 
 float root(uint32_t elements) { return std::sqrt(static_cast<float>(elements)); }
 
+/// Of sums of 2^kMaxBlockBits floats, and of the type itself, with room.
+constexpr double kRounding = 0.01;
+
 /// Into the range of the type; NaN, the difference of two infinities, too.
 float bounded(float f, float largest) { return f >= largest ? largest : f > -largest ? f : -largest; }
 
@@ -145,6 +148,47 @@ uint64_t HadamardTransform::sent_as(uint64_t b, uint32_t i) const {
   return batch.first * block_ + i * batch.blocks + (b - batch.first);
 }
 
+Error HadamardTransform::refusal(uint64_t block, const std::string& before, const std::string& after) const {
+  const uint64_t from = block * block_;
+  return Error{before + " elements " + std::to_string(from) + " to " +
+               std::to_string(std::min(from + block_, elements_) - 1) + after +
+               "; send the message without the transform"};
+}
+
+Result<void> HadamardTransform::check(Bytes message) const {
+  MRDMA_CHECK(message.size() == shape_.message_bytes);
+  switch (shape_.type) {
+    case ElementType::kF32:
+      return check_as<F32>(message);
+    case ElementType::kBf16:
+      return check_as<Bf16>(message);
+    case ElementType::kF16:
+      return check_as<F16>(message);
+  }
+  return Error{"no such element type"};
+}
+
+// Whatever the signs, no number of the transform is larger than the sum of all over the root of how many.
+template <class Codec>
+Result<void> HadamardTransform::check_as(Bytes message) const {
+  using Raw = typename Codec::Raw;
+  const double most = static_cast<double>(Codec::kLargest) * root(block_) * (1 - kRounding);
+  for (uint64_t block = 0; block < blocks_; ++block) {
+    const uint64_t end = std::min((block + 1) * block_, elements_);
+    double sum = 0;
+    bool all_finite = true;
+    for (uint64_t i = block * block_; i < end; ++i) {
+      const Raw r = load<Raw>(message.data(), i);
+      all_finite = all_finite && finite<Codec>(r);
+      sum += std::fabs(static_cast<double>(Codec::read(r)));
+    }
+    if (!all_finite)
+      return refusal(block, "NaN or infinity among", ": the transform would spread it over all of them");
+    if (block_ > 1 && sum > most) return refusal(block, "the transform of", " may not fit in their type");
+  }
+  return {};
+}
+
 Result<void> HadamardTransform::encode(Bytes message, MutableBytes sent, uint64_t seed) const {
   MRDMA_CHECK(message.size() == shape_.message_bytes && sent.size() == encoded_bytes());
   switch (shape_.type) {
@@ -177,9 +221,8 @@ Result<void> HadamardTransform::encode_as(Bytes message, MutableBytes sent, uint
         rows[i][lane] = Codec::read(r) * signs.next(scale);
       }
       if (!all_finite) {
-        return Error{"NaN or infinity among elements " + std::to_string(from) + " to " +
-                     std::to_string(std::min(from + block_, elements_) - 1) +
-                     ": the transform would spread it over all of them; send the message without it"};
+        return refusal(block + lane, "NaN or infinity among",
+                       ": the transform would spread it over all of them");
       }
     }
     transform(rows);
@@ -189,9 +232,7 @@ Result<void> HadamardTransform::encode_as(Bytes message, MutableBytes sent, uint
         const float f = rows[i][lane];
         const Raw r = std::isfinite(f) ? Codec::write(f) : Codec::kExponent;
         if (!finite<Codec>(r)) {
-          return Error{"the transform of elements " + std::to_string((block + lane) * block_) + " to " +
-                       std::to_string(std::min((block + lane + 1) * block_, elements_) - 1) +
-                       " does not fit in their type; send the message without it"};
+          return refusal(block + lane, "the transform of", " does not fit in their type");
         }
         store<Raw>(sent.data(), to + lane, r);
       }

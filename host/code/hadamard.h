@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "dataplane/base/bytes.h"
 #include "dataplane/base/result.h"
@@ -40,6 +41,9 @@ class HadamardTransform {
   /// Where element `i` of block `b` stands among the elements that are sent.
   uint64_t sent_as(uint64_t b, uint32_t i) const;
 
+  /// Refuses NaN, infinity, and blocks of numbers so large that their transform may not fit in the type with
+  /// some seed; what passes here encode() takes with any.
+  Result<void> check(Bytes message) const;
   /// Refuses NaN, infinity, and numbers so large that their transform does not fit in the type. Then `sent`
   /// holds nothing that may be sent.
   Result<void> encode(Bytes message, MutableBytes sent, uint64_t seed) const;
@@ -51,6 +55,10 @@ class HadamardTransform {
 
  private:
   HadamardTransform(const HadamardShape& shape, uint32_t block_bits);
+  template <class Codec>
+  Result<void> check_as(Bytes message) const;
+  /// An error that names the elements of a block.
+  Error refusal(uint64_t block, const std::string& before, const std::string& after) const;
   template <class Codec>
   Result<void> encode_as(Bytes message, MutableBytes sent, uint64_t seed) const;
   template <class Codec>

@@ -166,6 +166,7 @@ template <class Io>
 void layout(Io& io, RelayRegister& m) {
   io.value(m.request);
   io.value(m.remove);
+  path_mtu(io, m.path_mtu);
   layout(io, m.local);
   layout(io, m.remote);
 }
@@ -193,6 +194,7 @@ void layout(Io& io, TransferOffer& m) {
   io.value(m.epoch);
   io.value(m.scheme);
   io.value(m.copy);
+  io.value(m.transform);
   io.value(m.bytes);
   io.value(m.message_bytes);
   path_mtu(io, m.path_mtu);
@@ -256,6 +258,13 @@ ControlMessage made(size_t place) {
 }
 
 }  // namespace
+
+std::string sayable(std::string text) {
+  for (char& c : text)
+    if (!printable({&c, 1})) c = '?';
+  text.resize(std::min(text.size(), kMaxControlText));
+  return text;
+}
 
 bool encode(const ControlMessage& m, std::vector<uint8_t>& out) {
   const size_t before = out.size();

@@ -2,6 +2,7 @@
 // Messages to bytes and back: type (8 bits), length of the body (24 bits), body. Framing, and the first six
 // bytes of a HELLO's body (a magic word and the version), stay as they are in every version.
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "host/control/control_message.h"
@@ -14,6 +15,9 @@ inline constexpr size_t kMaxControlBody = 16 << 10;
 inline constexpr size_t kMaxPathAddresses = 256;
 inline constexpr size_t kMaxFenceDetail = 8 << 10;
 inline constexpr size_t kMaxControlText = 256;
+
+/// What fits into a text of a message of it.
+std::string sayable(std::string text);
 
 /// Appends the frame to `out`; false, and nothing appended, when the message breaks a rule of its layout: out
 /// of range, longer than a field holds, text that is not printable ASCII.

@@ -44,7 +44,8 @@ TEST(ControlCodec, WhatBreaksALayoutIsNotSaid) {
   EXPECT_TRUE(refused(PathAddresses{std::vector<PathAddress>(kMaxPathAddresses + 1)}));
   EXPECT_TRUE(refused(PathAddresses{{{0, 0, Transport::kRc, {1u << 24, 0, {}}}}}));
   EXPECT_TRUE(refused(Fenced{0, 0, 0, Buffer(kMaxFenceDetail + 1)}));
-  EXPECT_TRUE(refused(RelayRegister{0, false, {{}, 1, 1u << 24}, {}}));
+  EXPECT_TRUE(refused(RelayRegister{0, false, 1024, {{}, 1, 1u << 24}, {}}));
+  EXPECT_TRUE(refused(RelayRegister{0, false, 1000, {}, {}}));
   const auto hello = [&](auto change) {
     ControlHello h = test::hello(1);
     change(h);

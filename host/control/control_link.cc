@@ -1,14 +1,12 @@
 #include "host/control/control_link.h"
 
 #include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
+
+#include "controlplane/tls/tcp_connect.h"
 
 namespace matchrdma::host {
 namespace {
@@ -17,8 +15,6 @@ constexpr int kBacklog = 64;
 constexpr size_t kChunk = 16 << 10;
 constexpr int kChunksPerRun = 64;  ///< other descriptors of the loop come in between
 
-std::string named(const std::string& ip, uint16_t port) { return ip + " port " + std::to_string(port); }
-
 std::string name_of(SocketAddress a) {
   std::array<char, NI_MAXHOST> ip{};
   std::array<char, NI_MAXSERV> port{};
@@ -26,25 +22,6 @@ std::string name_of(SocketAddress a) {
   if (::getnameinfo(a.generic(), a.size, ip.data(), ip.size(), port.data(), port.size(), flags) != 0)
     return "somebody";
   return std::string(ip.data()) + " port " + port.data();
-}
-
-void send_at_once(int fd) {
-  const int on = 1;
-  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-}
-
-const char* remedy_of(int error) {
-  switch (error) {
-    case ECONNREFUSED:
-      return "; is the other end running, and is this its port?";
-    case ENETUNREACH:
-    case EHOSTUNREACH:
-      return "; look at the address and the routes";
-    case ETIMEDOUT:
-      return "; look at the address, the port and the firewalls between";
-    default:
-      return "";
-  }
 }
 
 }  // namespace
@@ -58,15 +35,14 @@ Result<std::unique_ptr<ControlLink>> ControlLink::connect(const std::string& ip,
                                                           const LinkOptions& options, Instant now) {
   auto address = socket_address(ip, port);
   if (!address) return Error{"control connection: \"" + ip + "\" is not an IP address"};
-  FileDescriptor fd(::socket(address->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd.valid()) return Error{std::string("control connection: socket: ") + std::strerror(errno)};
-  send_at_once(fd.get());
-  std::unique_ptr<ControlLink> link(new ControlLink(named(ip, port), options, now));
+  std::unique_ptr<ControlLink> link(new ControlLink(named_address(ip, port), options, now));
   link->client_ = std::move(key);
-  const bool failed = ::connect(fd.get(), address->generic(), address->size) != 0 && errno != EINPROGRESS;
-  const int error = errno;
-  link->connecting_ = std::move(fd);
-  if (failed) link->finish(std::string(std::strerror(error)) + remedy_of(error));
+  auto fd = begin_connect(*address);
+  if (fd) {
+    link->connecting_ = std::move(*fd);
+  } else {
+    link->finish(fd.error());
+  }
   return link;
 }
 
@@ -107,18 +83,15 @@ void ControlLink::run(Instant now) {
   }
   if (step_ == Step::kTalking && session_->state() == ControlSession::State::kOver) finish(session_->reason());
   if ((step_ == Step::kConnecting || step_ == Step::kHandshake) && now >= open_ends_) {
-    finish(step_ == Step::kConnecting ? std::string("no answer in time") + remedy_of(ETIMEDOUT)
+    finish(step_ == Step::kConnecting ? no_answer_in_time()
                                       : "the other end took the connection, but has not shown a key in time");
   }
 }
 
 void ControlLink::connected() {
-  pollfd p{connecting_.get(), POLLOUT, 0};
-  if (::poll(&p, 1, 0) <= 0) return;
-  int error = 0;
-  socklen_t size = sizeof error;
-  ::getsockopt(connecting_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-  if (error != 0) return finish(std::string(std::strerror(error)) + remedy_of(error));
+  const auto result = connect_result(connecting_.get());
+  if (!result) return;
+  if (!*result) return finish(result->error());
   stream_ = client_->stream(std::move(connecting_));
   if (!stream_) return finish("memory is short");
   step_ = Step::kHandshake;
@@ -155,9 +128,7 @@ void ControlLink::write_some() {
 void ControlLink::closed() {
   if (session_)
     return session_->lost("the other end closed the connection without a word: its process is gone");
-  finish("the other end " + std::string(stream_->why()) +
-         "; the same line IDENTITY HEXKEY has to stand in the key files of both ends" +
-         (client_ ? " (this end uses \"" + client_->identity() + "\")" : ""));
+  finish(closed_untrusted(*stream_, client_.get()));
 }
 
 void ControlLink::finish(const std::string& why) {
@@ -173,7 +144,7 @@ Result<ControlListener> ControlListener::open(const std::string& ip, uint16_t po
   const auto address = socket_address(ip, port);
   if (!address) return Error{"control listener: \"" + ip + "\" is not an IP address"};
   auto fd = listen_at(*address, kBacklog);
-  if (!fd) return Error{"control listener " + named(ip, port) + ": " + fd.error()};
+  if (!fd) return Error{"control listener " + named_address(ip, port) + ": " + fd.error()};
   return ControlListener(std::move(*fd), std::move(keys), options);
 }
 

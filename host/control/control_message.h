@@ -72,6 +72,7 @@ struct FlowEnd {
 struct RelayRegister {
   uint32_t request = 0;
   bool remove = false;
+  uint32_t path_mtu = 1024;
   FlowEnd local, remote;  ///< as the sender of this message sees them
   bool operator==(const RelayRegister&) const = default;
 };
@@ -102,9 +103,10 @@ struct Bye {
 /// The sender of a transfer proposes how it goes; both ends make the same SDR shape of it. Its queue pairs
 /// follow.
 struct TransferOffer {
-  uint32_t epoch = 0;  ///< of this transfer's queue pairs and signals
-  uint8_t scheme = 0;  ///< as the layer above numbers them
-  bool copy = false;   ///< tier C at the receiver
+  uint32_t epoch = 0;     ///< of this transfer's queue pairs and signals
+  uint8_t scheme = 0;     ///< as the layer above numbers them
+  bool copy = false;      ///< tier C at the receiver
+  uint8_t transform = 0;  ///< 0: none, otherwise 1 and the element's type, as the layer above numbers them
   uint64_t bytes = 0, message_bytes = 0;
   uint32_t path_mtu = 1024, code_k = 0, code_m = 0, messages_ahead = 0;
   uint64_t rate = 0;        ///< bits per second

@@ -11,14 +11,6 @@ std::string seconds(Duration d) {
   return std::to_string(tenths / 10) + (tenths % 10 != 0 ? "." + std::to_string(tenths % 10) : "") + " s";
 }
 
-/// What fits into a BYE of it.
-std::string sayable(std::string reason) {
-  for (char& c : reason)
-    if (c < ' ' || c > '~') c = '?';
-  reason.resize(std::min(reason.size(), kMaxControlText));
-  return reason;
-}
-
 }  // namespace
 
 ControlSession::ControlSession(const ControlHello& ours, const SessionTimes& times, Instant now)

@@ -4,6 +4,7 @@
 // clock.
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -139,6 +140,15 @@ class Nic {
   virtual size_t post_receive(QpHandle qp, std::span<const ReceiveRequest> requests) = 0;
   /// Returns how many of `out` were filled.
   virtual size_t poll(std::span<Completion> out) = 0;
+
+  /// For a caller that sleeps: readable when there is something to poll since arm(), or an event; -1: there is
+  /// no such descriptor.
+  virtual int fd() const { return -1; }
+  /// Makes fd() wait for the next completion. Poll once more before sleeping: some may have come before.
+  virtual void arm() {}
+  /// What befell the NIC, a sentence for people; nothing most of the time. A queue pair that it cost is in the
+  /// error state, and its requests are flushed.
+  virtual std::optional<std::string> event() { return {}; }
 };
 
 }  // namespace matchrdma::host

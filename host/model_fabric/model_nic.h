@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dataplane/base/time.h"
+#include "host/fabric/header_bytes.h"
 #include "host/fabric/nic.h"
 #include "host/model_fabric/packet.h"
 
@@ -22,8 +23,7 @@ struct NicModel {
                    .uc = true,
                    .atomics = true,
                    .name = "model"};
-  uint32_t header_bytes =
-      82;  ///< on the wire beside the payload: Ethernet, IPv4, UDP, BTH, RETH, immediate, ICRC
+  uint32_t header_bytes = kHeaderBytes;  ///< of every packet
   /// For tests of the tests: keys that were removed go on working, so nothing keeps stale writes out (HOST.md
   /// rule 3).
   bool keys_never_end = false;

@@ -12,6 +12,13 @@ Result<void> check_code(const SdrShape& s) {
   return {};
 }
 
+std::optional<ErasureCode> code_of(const SdrShape& s) {
+  if (!s.coded()) return {};
+  auto code = ErasureCode::make(s.code_k, s.code_m);
+  MRDMA_CHECK(code.ok());  // the shape was checked when the endpoint was made
+  return std::move(*code);
+}
+
 CodewordLayout codeword_layout(const SdrShape& shape, uint64_t message_bytes) {
   auto layout = CodewordLayout::make(
       {message_bytes, shape.packet_bytes, shape.chunk_packets, shape.code_k, shape.code_m});

@@ -1,5 +1,6 @@
 #pragma once
 // Parity of one message: made at the sender as groups are sent, used at the receiver as codewords become whole.
+#include <optional>
 #include <vector>
 
 #include "host/code/codeword.h"
@@ -11,6 +12,8 @@ namespace matchrdma::host {
 
 /// Whether there is such a code, and what to choose if not.
 Result<void> check_code(const SdrShape& shape);
+/// The code of a shape that was checked; nothing where it has none.
+std::optional<ErasureCode> code_of(const SdrShape& shape);
 /// The layout of a message of so many bytes.
 CodewordLayout codeword_layout(const SdrShape& shape, uint64_t message_bytes);
 /// Bytes of memory for its parity packets.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dataplane/base/check.h"
+#include "host/sdr/spread.h"
 
 namespace matchrdma::host {
 namespace {
@@ -23,7 +24,8 @@ Result<std::unique_ptr<SdrEndpoint>> SdrEndpoint::make(const SdrOptions& options
 
 Result<void> SdrEndpoint::prepare(Instant now) {
   const SdrShape& shape = options_.shape;
-  if (auto r = check_code(shape); !r) return Error{"SDR: " + r.error()};
+  for (const auto& r : {check_code(shape), check_spread(shape)})
+    if (!r) return Error{"SDR: " + r.error()};
   if (shape.datagram_bytes > options_.connection.path_mtu || shape.datagram_bytes < kSignalHeader + kGrantBytes)
     return Error{"SDR: datagrams of " + std::to_string(shape.datagram_bytes) + " bytes: choose " +
                  std::to_string(kSignalHeader + kGrantBytes) + " to " +
@@ -34,8 +36,7 @@ Result<void> SdrEndpoint::prepare(Instant now) {
   auto signal = nic_.create_qp({Transport::kUd, kSignalQueue, kSignalQueue});
   if (!signal) return Error{"SDR signals: " + signal.error()};
   signal_ = *signal;
-  const size_t room = kUdPrefix + shape.datagram_bytes;
-  signal_memory_.resize(room * 2 * kSignalQueue);
+  signal_memory_.resize((kUdPrefix + shape.datagram_bytes) * 2 * kSignalQueue);
   auto region = nic_.add_region(signal_memory_, Access::kLocal);
   if (!region) return Error{"SDR signals: " + region.error()};
   signal_region_ = *region;
@@ -64,12 +65,11 @@ Result<void> SdrEndpoint::connect(const Addresses& peer) {
     return Error{"SDR: the two ends were made with different options (packets of " +
                  std::to_string(options_.shape.packet_bytes) + " bytes here, of " +
                  std::to_string(peer.shape.packet_bytes) +
-                 " there; or message length, code, epoch or slots): give both the same"};
+                 " there; or message length, code, transform, epoch or slots): give both the same"};
   if (auto r = nic_.connect(data_, peer.data, options_.connection); !r) return r;
   if (auto r = nic_.connect(signal_, peer.signal, options_.connection); !r) return r;
-  const size_t room = kUdPrefix + options_.shape.datagram_bytes;
   for (uint32_t i = 0; i < kSignalQueue; ++i) {
-    const ReceiveRequest r{i, MutableBytes(signal_memory_).subspan(i * room, room), signal_region_.lkey};
+    const ReceiveRequest r{i, signal_buffer(i), signal_region_.lkey};
     nic_.post_receive(signal_, {&r, 1});
   }
   repost();
@@ -89,9 +89,13 @@ void SdrEndpoint::repost() {
   }
 }
 
-void SdrEndpoint::take_signal(const Completion& c, Instant now) {
+MutableBytes SdrEndpoint::signal_buffer(uint64_t index) {
   const size_t room = kUdPrefix + options_.shape.datagram_bytes;
-  const MutableBytes buffer = MutableBytes(signal_memory_).subspan(c.id * room, room);
+  return MutableBytes(signal_memory_).subspan(index * room, room);
+}
+
+void SdrEndpoint::take_signal(const Completion& c, Instant now) {
+  const MutableBytes buffer = signal_buffer(c.id);
   if (c.bytes > kUdPrefix) {
     const auto s = decode_signal(buffer.first(c.bytes).subspan(kUdPrefix), options_.shape.epoch);
     if (!s) {
@@ -127,7 +131,6 @@ void SdrEndpoint::take(const Completion& c, Instant now) {
 }
 
 void SdrEndpoint::send_signals() {
-  const size_t room = kUdPrefix + options_.shape.datagram_bytes;
   for (const Signal& s : out_) {
     if (signals_posted_ - signals_sent_ >= kSignalQueue) {
       ++n_.unsent_signals;
@@ -135,9 +138,7 @@ void SdrEndpoint::send_signals() {
     }
     const std::vector<uint8_t> bytes = encode_signal(s, options_.shape.epoch);
     MRDMA_CHECK(bytes.size() <= options_.shape.datagram_bytes);
-    const MutableBytes place =
-        MutableBytes(signal_memory_)
-            .subspan((kSignalQueue + signals_posted_ % kSignalQueue) * room, bytes.size());
+    const MutableBytes place = signal_buffer(kSignalQueue + signals_posted_ % kSignalQueue).first(bytes.size());
     std::copy(bytes.begin(), bytes.end(), place.begin());
     SendRequest r;
     r.op = SendRequest::Op::kSend;

@@ -55,6 +55,8 @@ class SdrEndpoint {
   void take(const Completion& c, Instant now);
   void take_signal(const Completion& c, Instant now);
   void send_signals();
+  /// Of signal_memory_: kSignalQueue to receive into, then as many to send from.
+  MutableBytes signal_buffer(uint64_t index);
   void repost();
 
   SdrOptions options_;

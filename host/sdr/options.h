@@ -1,9 +1,11 @@
 #pragma once
 // What both ends of an SDR connection agree on, and what each chooses.
 #include <cstdint>
+#include <optional>
 
 #include "dataplane/base/time.h"
 #include "dataplane/base/types.h"
+#include "host/code/hadamard.h"
 #include "host/fabric/immediate.h"
 
 namespace matchrdma::host {
@@ -15,7 +17,9 @@ struct SdrShape {
   uint32_t chunk_packets = 16;     ///< a power of two
   uint32_t datagram_bytes = 1024;  ///< of the signalling queue pair, at most its path MTU
   ImmediateLayout layout;
-  uint32_t code_k = 0, code_m = 0;  ///< chunks of data and of parity in a group; 0: no erasure code
+  uint32_t code_k = 0, code_m = 0;        ///< chunks of data and of parity in a group; 0: no erasure code
+  std::optional<ElementType> hadamard{};  ///< messages are numbers of this type, and transformed (H18)
+  uint64_t packets_of(uint64_t bytes) const { return (bytes + packet_bytes - 1) / packet_bytes; }
   bool coded() const { return code_m != 0; }
   bool operator==(const SdrShape&) const = default;
 };
@@ -38,6 +42,8 @@ struct ReceiverOptions {
   /// Best effort: how long after all was sent a message that is not whole is given up; 0: it is repaired for
   /// ever.
   Duration give_up{};
+  /// Of the signs of the transform, with the epoch and the number of the message.
+  uint64_t seed = 0;
 };
 
 }  // namespace matchrdma::host

@@ -2,6 +2,7 @@
 // Which packets of a message are there.
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace matchrdma::host {
@@ -42,6 +43,8 @@ class PacketSet {
         static_cast<uint32_t>(full_words_ * 64 + static_cast<size_t>(std::countr_one(words_[full_words_])));
     return at < size_ ? at : size_;
   }
+  /// Bit p % 64 of word p / 64 is packet p.
+  std::span<const uint64_t> words() const { return words_; }
   uint32_t chunks() const { return static_cast<uint32_t>(chunks_.size()); }
   uint32_t chunk_count(uint32_t chunk) const { return chunks_[chunk]; }
 

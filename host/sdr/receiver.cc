@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dataplane/base/check.h"
+#include "host/sdr/spread.h"
 
 namespace matchrdma::host {
 namespace {
@@ -12,36 +13,31 @@ namespace {
 constexpr uint32_t kAckPackets = 64;  ///< new packets between two ACKs, unless time is up before
 constexpr Duration kLeastPause = Duration::micros(20), kMostPause = Duration::millis(5);
 
-uint32_t packets_of(uint64_t bytes, uint32_t packet_bytes) {
-  return static_cast<uint32_t>((bytes + packet_bytes - 1) / packet_bytes);
-}
-
 }  // namespace
 
 struct SdrReceiver::Message {
   uint64_t number = 0;
   MutableBytes buffer;          ///< the application's
-  std::vector<uint8_t> own;     ///< tier C: where the packets go
+  std::vector<uint8_t> own;     ///< tier C, or with the transform: where the packets go
   std::vector<uint8_t> parity;  ///< where parity packets go
   Grant grant;
   Region region, parity_region;
   bool open = false;               ///< its keys are good
   std::optional<ParitySink> sink;  ///< coded, once the length is known
   std::optional<uint64_t> length;  ///< as the sender told
-  bool all_sent = false, fin = false, done = false;
+  uint32_t packets = 0;            ///< then: of data
+  bool all_sent = false, done = false;
   bool touched = false;  ///< packets came since it was looked at
   Instant all_sent_at, last_packet;
   Instant ack_at = Instant::never();
   uint32_t packets_at_ack = 0;
+
+  /// When something was last heard of it: a packet, or that all were sent.
+  Instant newest() const { return later(last_packet, all_sent_at); }
 };
 
 SdrReceiver::SdrReceiver(const SdrShape& shape, const ReceiverOptions& options, Nic& nic)
-    : shape_(shape), options_(options), nic_(nic), slots_(shape.layout, options.slots) {
-  if (!shape_.coded()) return;
-  auto code = ErasureCode::make(shape_.code_k, shape_.code_m);
-  MRDMA_CHECK(code.ok());  // SdrEndpoint has looked at the shape
-  code_.emplace(std::move(*code));
-}
+    : shape_(shape), options_(options), nic_(nic), slots_(shape.layout, options.slots), code_(code_of(shape)) {}
 
 SdrReceiver::~SdrReceiver() {
   for (auto& [number, m] : messages_) close(*m);
@@ -65,7 +61,8 @@ const PacketSet* SdrReceiver::bitmap(uint64_t message) const {
 Result<std::optional<uint64_t>> SdrReceiver::receive_post(MutableBytes buffer, Instant now) {
   if (buffer.empty()) return Error{"a receive buffer needs at least one byte"};
   const uint64_t parity = shape_.coded() ? parity_bytes(shape_, buffer.size()) : 0;
-  const uint32_t packets = packets_of(std::max<uint64_t>(buffer.size(), parity), shape_.packet_bytes);
+  const uint64_t wire = wire_bytes(shape_, buffer.size());
+  const uint64_t packets = shape_.packets_of(std::max(wire, parity));
   if (packets > (uint64_t{1} << shape_.layout.index_bits))
     return Error{"a receive buffer of " + std::to_string(buffer.size()) +
                  " bytes, or its parity, is more than " +
@@ -77,12 +74,12 @@ Result<std::optional<uint64_t>> SdrReceiver::receive_post(MutableBytes buffer, I
   m->number = next_message_;
   m->buffer = buffer;
   m->last_packet = now;
-  if (options_.copy) {
+  if (own_memory()) {
     if (!spare_.empty()) {
       m->own = std::move(spare_.back());
       spare_.pop_back();
     }
-    m->own.resize(std::max<size_t>(options_.slot_bytes, buffer.size()));
+    m->own.resize(std::max(options_.slot_bytes, wire));
   }
   m->parity.resize(parity);
   if (auto r = open(*m, now); !r) return Error{r.error()};
@@ -94,14 +91,15 @@ Result<std::optional<uint64_t>> SdrReceiver::receive_post(MutableBytes buffer, I
 // Keys first: a slot without one is never granted.
 Result<void> SdrReceiver::open(Message& m, Instant now) {
   const Duration rest{std::max(options_.generation_rest.ns, 2 * round_trip_.ns)};
-  const auto grant = [&](const Region& region, uint64_t bytes) {
-    const auto tag =
-        slots_.take(packets_of(bytes, shape_.packet_bytes), shape_.chunk_packets, m.number, now, rest);
+  const uint64_t wire = wire_bytes(shape_, m.buffer.size());
+  const auto grant = [&](const Region& region, uint64_t bytes, uint64_t on_wire) {
+    const auto tag = slots_.take(static_cast<uint32_t>(shape_.packets_of(on_wire)), shape_.chunk_packets,
+                                 m.number, now, rest);
     MRDMA_CHECK(tag.has_value());
     return GrantedPart{static_cast<uint16_t>(tag->slot), static_cast<uint16_t>(tag->generation), region.rkey,
                        region.remote, bytes};
   };
-  auto region = nic_.add_region(memory(m).first(m.buffer.size()), Access::kRemoteWrite);
+  auto region = nic_.add_region(memory(m).first(wire), Access::kRemoteWrite);
   if (!region) return Error{region.error()};
   m.region = *region;
   if (shape_.coded()) {
@@ -111,15 +109,16 @@ Result<void> SdrReceiver::open(Message& m, Instant now) {
       return Error{parity.error()};
     }
     m.parity_region = *parity;
-    m.grant.parity = grant(m.parity_region, m.parity.size());
+    m.grant.parity = grant(m.parity_region, m.parity.size(), m.parity.size());
   }
   m.grant.message = m.number;
-  m.grant.data = grant(m.region, m.buffer.size());
+  m.grant.data = grant(m.region, m.buffer.size(), wire);
+  m.grant.seed = spread_seed(options_.seed, shape_.epoch, m.number);
   m.open = true;
   return {};
 }
 
-MutableBytes SdrReceiver::memory(Message& m) const { return options_.copy ? MutableBytes(m.own) : m.buffer; }
+MutableBytes SdrReceiver::memory(Message& m) const { return own_memory() ? MutableBytes(m.own) : m.buffer; }
 
 void SdrReceiver::close(Message& m) {
   if (!m.open) return;
@@ -152,6 +151,7 @@ void SdrReceiver::on_packet(uint32_t immediate, Instant now) {
 // From now on it is known which packets belong to which codeword; those that came before are counted now.
 void SdrReceiver::learn_length(Message& m, uint64_t length) {
   m.length = length;
+  m.packets = static_cast<uint32_t>(shape_.packets_of(wire_bytes(shape_, length)));
   if (!shape_.coded() || length == 0) return;
   m.sink.emplace(shape_, length, memory(m), m.parity);
   const PacketSet& data = slots_.packets(m.grant.data.slot);
@@ -175,7 +175,7 @@ void SdrReceiver::look(Message& m, Instant now) {
   if (m.done) return;
   if (m.sink) decode(m);
   const PacketSet& there = slots_.packets(m.grant.data.slot);
-  const uint32_t needs = m.length ? packets_of(*m.length, shape_.packet_bytes) : UINT32_MAX;
+  const uint32_t needs = m.length ? m.packets : UINT32_MAX;
   if (there.count() >= needs && there.first_missing() >= needs) {
     finish(m, now);
     return;
@@ -189,15 +189,18 @@ void SdrReceiver::finish(Message& m, Instant now) {
   close(m);
   ReceiveDone d{m.number, *m.length, {}};
   const PacketSet& there = slots_.packets(m.grant.data.slot);
-  if (options_.copy) {
+  const uint64_t wire = wire_bytes(shape_, *m.length);
+  if (shape_.hadamard) {
+    Spread(shape_, *m.length).decode(Bytes(m.own).first(wire), there, m.grant.seed, m.buffer.first(*m.length));
+  } else if (options_.copy) {
     std::memcpy(m.buffer.data(), m.own.data(), *m.length);
-    spare_.push_back(std::move(m.own));
   }
-  for (uint32_t p = 0; p < packets_of(*m.length, shape_.packet_bytes); ++p) {
+  if (own_memory()) spare_.push_back(std::move(m.own));
+  for (uint32_t p = 0; p < m.packets; ++p) {
     if (there.has(p)) continue;
     const uint64_t at = uint64_t{p} * shape_.packet_bytes;
-    const uint64_t bytes = std::min<uint64_t>(shape_.packet_bytes, *m.length - at);
-    std::memset(m.buffer.data() + at, 0, bytes);
+    const uint64_t bytes = std::min<uint64_t>(shape_.packet_bytes, wire - at);
+    if (!shape_.hadamard) std::memset(m.buffer.data() + at, 0, bytes);
     if (!d.missing.empty() && d.missing.back().offset + d.missing.back().length == at) {
       d.missing.back().length += bytes;
     } else {
@@ -231,8 +234,7 @@ void SdrReceiver::on_state(const SenderState& s, Instant now) {
       m->all_sent = true;
       m->all_sent_at = now;
     }
-    if (e.fin && m->done && !m->fin) {
-      m->fin = true;
+    if (e.fin && m->done) {
       slots_.give_back(m->grant.data.slot, now);
       if (shape_.coded()) slots_.give_back(m->grant.parity.slot, now);
       if (newest_ == m) newest_ = nullptr;
@@ -252,8 +254,8 @@ void SdrReceiver::on_state(const SenderState& s, Instant now) {
 // while, nothing is.
 uint32_t SdrReceiver::judged_below(const Message& m, Instant now) const {
   if (options_.give_up.ns != 0) return 0;  // nobody repairs
-  const bool quiet = now >= later(m.last_packet, m.all_sent_at) + options_.reorder_margin;
-  if (m.all_sent && m.length && quiet) return packets_of(*m.length, shape_.packet_bytes);
+  const bool quiet = now >= m.newest() + options_.reorder_margin;
+  if (m.all_sent && m.length && quiet) return m.packets;
   if (shape_.coded()) return m.sink ? m.sink->judged_below() : 0;
   return slots_.packets(m.grant.data.slot).end();
 }
@@ -308,12 +310,15 @@ void SdrReceiver::say_state(Instant now, std::vector<Signal>& out) {
   state_at_ = open ? now + Duration{std::max(round_trip_.ns, kMostPause.ns)} : Instant::never();
 }
 
+Instant SdrReceiver::gives_up_at(const Message& m) const {
+  const bool may = options_.give_up.ns != 0 && !m.done && m.all_sent && m.length;
+  return may ? m.newest() + options_.give_up : Instant::never();
+}
+
 void SdrReceiver::poll(Instant now, std::vector<Signal>& out) {
   for (auto& [number, m] : messages_) {
     if (m->touched) look(*m, now);
-    if (options_.give_up.ns != 0 && !m->done && m->all_sent && m->length &&
-        now >= later(m->last_packet, m->all_sent_at) + options_.give_up)
-      finish(*m, now);
+    if (gives_up_at(*m) <= now) finish(*m, now);
     if (m->ack_at <= now) say_acks(*m, now, out);
   }
   if (state_at_ <= now) say_state(now, out);
@@ -322,9 +327,7 @@ void SdrReceiver::poll(Instant now, std::vector<Signal>& out) {
 Instant SdrReceiver::next_wakeup() const {
   Instant at = state_at_;
   for (const auto& [number, m] : messages_) {
-    at = earlier(at, m->ack_at);
-    if (options_.give_up.ns != 0 && !m->done && m->all_sent && m->length)
-      at = earlier(at, later(m->last_packet, m->all_sent_at) + options_.give_up);
+    at = earlier(at, earlier(m->ack_at, gives_up_at(*m)));
   }
   return at;
 }

@@ -15,7 +15,8 @@
 
 namespace matchrdma::host {
 
-/// A range of packets that never came, zero-filled (best effort).
+/// A range of packets that never came (best effort): of the message, and zero-filled; with the transform of
+/// what was sent in its place, and no element is zero for it.
 struct MissingRange {
   uint64_t offset = 0, length = 0;  ///< bytes
 };
@@ -65,10 +66,13 @@ class SdrReceiver {
   Result<void> open(Message& m, Instant now);
   void learn_length(Message& m, uint64_t length);
   MutableBytes memory(Message& m) const;
+  bool own_memory() const { return options_.copy || shape_.hadamard; }
   void decode(Message& m);
   void look(Message& m, Instant now);
   void finish(Message& m, Instant now);
   void close(Message& m);
+  /// Best effort; otherwise never.
+  Instant gives_up_at(const Message& m) const;
   uint32_t judged_below(const Message& m, Instant now) const;
   void say_acks(Message& m, Instant now, std::vector<Signal>& out);
   void say_state(Instant now, std::vector<Signal>& out);
@@ -79,6 +83,7 @@ class SdrReceiver {
   ReceiverOptions options_;
   Nic& nic_;
   SlotTable slots_;
+  std::optional<ErasureCode> code_;
   std::map<uint64_t, std::unique_ptr<Message>> messages_;  ///< posted and not finished by the sender's FIN
   Message* newest_ = nullptr;                              ///< of the last packet
   std::vector<std::vector<uint8_t>> spare_;                ///< library memory that is free again
@@ -89,7 +94,6 @@ class SdrReceiver {
   Duration round_trip_ = Duration::millis(10);
   uint64_t granted_below_ = 0;  ///< as the sender has told
   Instant state_at_ = Instant::never();
-  std::optional<ErasureCode> code_;
   ReceiverCounters n_;
 };
 

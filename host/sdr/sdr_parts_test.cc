@@ -14,7 +14,7 @@ constexpr uint32_t kEpoch = 7;
 
 std::vector<Signal> signals() {
   SenderState s{Instant{123}, Duration::millis(25), 3, {{1, 1 << 20, true, false}, {2, 0, false, true}}};
-  Grant g{5, {1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}};
+  Grant g{5, {1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}, 11};
   ReceiverState r{{Instant::never(), {}}, 9, {g, g}};
   Ack a{{Instant{-5}, Duration{77}}, 8, 100, 90, false, 64, 128, {0xff, 0x01, 0x80}};
   return {s, r, a};

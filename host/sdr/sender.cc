@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "dataplane/base/check.h"
+#include "host/fabric/header_bytes.h"
+#include "host/sdr/spread.h"
 
 namespace matchrdma::host {
 namespace {
@@ -13,15 +15,18 @@ constexpr uint32_t kMostMtu = 4096;     // a longer packet is one that the NIC c
 constexpr uint64_t kSignalEvery = 32;   // requests that ask for a completion
 constexpr uint64_t kLossWindow = 4096;  // packets over which loss is measured
 constexpr size_t kGrantsKept = 4096;    // of messages that nobody has sent yet
-constexpr uint32_t kHeaders = 82;       // on the wire beside the payload
 constexpr Duration kLeastRepeat = Duration::micros(200), kMostRepeat = Duration::millis(20);
 
 }  // namespace
 
 struct SdrSender::Message {
   uint64_t number = 0;
-  Bytes data;
+  Bytes data;  ///< the application's
   uint32_t lkey = 0;
+  std::optional<Spread> spread;
+  std::vector<uint8_t> spread_memory;
+  Region spread_region;
+  bool transformed = false;
   uint32_t packets = 0;
   std::optional<Grant> grant;
   uint32_t next_new = 0, next_parity = 0, acked_below = 0;
@@ -36,6 +41,9 @@ struct SdrSender::Message {
   uint64_t all_sent_request = UINT64_MAX;  ///< behind the one that sent its last packet first
   bool acknowledged = false, released = false;
 
+  /// What goes over the wire.
+  Bytes wire() const { return transformed ? Bytes(spread_memory) : data; }
+  uint32_t wire_lkey() const { return transformed ? spread_region.lkey : lkey; }
   bool all_posted() const { return next_new == packets && (!parity || next_parity == parity->packets()); }
 };
 
@@ -45,26 +53,30 @@ SdrSender::SdrSender(const SdrShape& shape, const SenderOptions& options, Nic& n
       options_(options),
       nic_(nic),
       qp_(data_qp),
+      code_(code_of(shape)),
       pacer_(options.rate, uint64_t{kBurst} * std::min(shape.packet_bytes, kMostMtu), now),
       rate_(options.rate),
-      round_trip_(options.first_round_trip) {
-  if (!shape_.coded()) return;
-  auto code = ErasureCode::make(shape_.code_k, shape_.code_m);
-  MRDMA_CHECK(code.ok());  // SdrEndpoint has looked at the shape
-  code_.emplace(std::move(*code));
-}
+      round_trip_(options.first_round_trip) {}
 
 SdrSender::~SdrSender() {
-  for (auto& [number, m] : messages_)
-    if (m->parity) nic_.remove_region(m->parity_region);
+  for (auto& [number, m] : messages_) forget(*m);
 }
 
-uint64_t SdrSender::send(Bytes data, uint32_t lkey) {
+void SdrSender::forget(Message& m) {
+  if (m.parity) nic_.remove_region(m.parity_region);
+  if (m.transformed) nic_.remove_region(m.spread_region);
+}
+
+Result<uint64_t> SdrSender::send(Bytes data, uint32_t lkey) {
   auto m = std::make_unique<Message>();
   m->number = next_message_;
   m->data = data;
   m->lkey = lkey;
-  m->packets = static_cast<uint32_t>((data.size() + shape_.packet_bytes - 1) / shape_.packet_bytes);
+  if (shape_.hadamard) {
+    m->spread.emplace(shape_, data.size());
+    if (auto r = m->spread->check(data); !r) return Error{r.error()};
+  }
+  m->packets = static_cast<uint32_t>(shape_.packets_of(m->spread ? m->spread->wire_bytes() : data.size()));
   m->sent_at.assign(m->packets, 0);
   m->queued.assign(m->packets, false);
   m->acked = PacketSet(m->packets, shape_.chunk_packets);
@@ -79,22 +91,36 @@ uint64_t SdrSender::send(Bytes data, uint32_t lkey) {
 
 void SdrSender::begin(Message& m, const Grant& grant) {
   m.grant = grant;
+  granted_end_ = std::max(granted_end_, m.number + 1);
   std::string error;
   if (grant.data.length < m.data.size())
     error = "the message has " + std::to_string(m.data.size()) + " bytes and the receiver granted " +
             std::to_string(grant.data.length);
-  if (error.empty() && shape_.coded() && !m.data.empty()) {
-    m.parity_memory.resize(parity_bytes(shape_, m.data.size()));
-    if (auto region = nic_.add_region(m.parity_memory, Access::kLocal); region) {
-      m.parity_region = *region;
-      m.parity.emplace(shape_, *code_, m.data, m.parity_memory);
-    } else {
-      error = "parity: " + region.error();
-    }
-  }
-  if (error.empty()) return;
+  if (error.empty() && !m.data.empty())
+    if (auto r = prepare(m); !r) error = r.error();
+  if (error.empty()) return note_work(m);
   m.released = true;
   done_.push_back({m.number, error});
+}
+
+// What is sent beside the message, or in its place, stands in memory of the library.
+Result<void> SdrSender::prepare(Message& m) {
+  if (shape_.coded()) {
+    m.parity_memory.resize(parity_bytes(shape_, m.data.size()));
+    auto region = nic_.add_region(m.parity_memory, Access::kLocal);
+    if (!region) return Error{"parity: " + region.error()};
+    m.parity_region = *region;
+    m.parity.emplace(shape_, *code_, m.data, m.parity_memory);
+  }
+  if (m.spread) {
+    m.spread_memory.resize(m.spread->wire_bytes());
+    if (auto r = m.spread->encode(m.data, m.spread_memory, m.grant->seed); !r) return r;
+    auto region = nic_.add_region(m.spread_memory, Access::kLocal);
+    if (!region) return Error{"transform: " + region.error()};
+    m.spread_region = *region;
+    m.transformed = true;
+  }
+  return {};
 }
 
 std::optional<SendDone> SdrSender::take_done() {
@@ -115,7 +141,10 @@ void SdrSender::echo(const Echo& e, Instant now) {
 
 void SdrSender::on_sent(uint64_t id) {
   completed_ = std::max(completed_, id + 1);
-  for (auto& [number, m] : messages_) release(*m);
+  std::erase_if(acknowledged_, [this](Message* m) {
+    release(*m);
+    return m->released;
+  });
 }
 
 // The receiver has it, and no copy of it is left in the NIC.
@@ -146,7 +175,7 @@ void SdrSender::on_state(const ReceiverState& s, Instant now) {
   // A receiver cannot have seen a FIN that was not said: of that message the NIC may still hold packets.
   while (!messages_.empty() && messages_.begin()->first < s.finished_below &&
          messages_.begin()->second->released) {
-    if (messages_.begin()->second->parity) nic_.remove_region(messages_.begin()->second->parity_region);
+    forget(*messages_.begin()->second);
     messages_.erase(messages_.begin());
   }
 }
@@ -168,6 +197,7 @@ void SdrSender::lost(Message& m, uint32_t index, Instant now) {
   if (m.queued[index]) return;
   m.queued[index] = true;
   m.resend.push_back(index);
+  note_work(m);
   count_loss(true, now);
 }
 
@@ -188,8 +218,11 @@ void SdrSender::on_ack(const Ack& a, Instant now) {
     if (!m.acknowledged) {
       m.acknowledged = true;
       m.resend.clear();
+      to_send_.erase(m.number);
+      acknowledged_.push_back(&m);
     }
     release(m);
+    if (m.released) std::erase(acknowledged_, &m);
     return;
   }
   const auto end = static_cast<uint32_t>(std::min<uint64_t>(m.packets, uint64_t{a.from} + 8 * a.bits.size()));
@@ -217,24 +250,32 @@ void SdrSender::post(Message& m, const GrantedPart& part, uint32_t index, Bytes 
   batch_.push_back(r);
   m.last_request = ++posted_;
   ++n_.packets;
-  pacer_.charge(static_cast<uint32_t>(bytes.size()) + kHeaders);
+  pacer_.charge(static_cast<uint32_t>(bytes.size()) + kHeaderBytes);
   count_loss(false, now);
 }
 
 void SdrSender::post_data(Message& m, uint32_t index, Instant now) {
   const uint64_t at = uint64_t{index} * shape_.packet_bytes;
   m.sent_at[index] = now.ns;
-  post(m, m.grant->data, index, m.data.subspan(at, std::min<uint64_t>(shape_.packet_bytes, m.data.size() - at)),
-       m.lkey, now);
+  const Bytes all = m.wire();
+  post(m, m.grant->data, index, all.subspan(at, std::min<uint64_t>(shape_.packet_bytes, all.size() - at)),
+       m.wire_lkey(), now);
 }
 
 bool SdrSender::has_work(const Message& m) const {
   return m.grant && !m.acknowledged && !m.released && (!m.all_posted() || !m.resend.empty());
 }
 
-// One packet; false: nothing is to be sent of this message.
-bool SdrSender::post_some(Message& m, Instant now) {
-  if (!has_work(m)) return false;
+void SdrSender::note_work(Message& m) {
+  if (has_work(m)) {
+    to_send_[m.number] = &m;
+  } else {
+    to_send_.erase(m.number);
+  }
+}
+
+// One packet, where one is to be sent of this message.
+void SdrSender::post_some(Message& m, Instant now) {
   while (!m.resend.empty()) {
     const uint32_t p = m.resend.front();
     m.resend.pop_front();
@@ -242,9 +283,9 @@ bool SdrSender::post_some(Message& m, Instant now) {
     if (m.acked.has(p)) continue;
     ++n_.resent;
     post_data(m, p, now);
-    return true;
+    return;
   }
-  if (m.all_posted()) return false;
+  if (m.all_posted()) return;
   if (m.parity && m.next_parity < m.parity->due(m.next_new)) {
     const uint32_t p = m.next_parity++;
     post(m, m.grant->parity, p, m.parity->packet(p), m.parity_region.lkey, now);
@@ -252,15 +293,15 @@ bool SdrSender::post_some(Message& m, Instant now) {
     post_data(m, m.next_new++, now);
   }
   if (m.all_posted()) m.all_sent_request = posted_;
-  return true;
 }
 
 void SdrSender::post_what_may(Instant now) {
   pacer_.refill(now);
   batch_.clear();
-  auto m = messages_.begin();
-  while (m != messages_.end() && pacer_.open() && posted_ - completed_ < options_.send_queue) {
-    if (!post_some(*m->second, now)) ++m;
+  while (!to_send_.empty() && pacer_.open() && posted_ - completed_ < options_.send_queue) {
+    Message& m = *to_send_.begin()->second;
+    post_some(m, now);
+    note_work(m);
   }
   if (batch_.empty()) return;
   batch_.back().signalled = true;  // whatever is posted will be known to have left
@@ -274,16 +315,15 @@ void SdrSender::say_state(Instant now, std::vector<Signal>& out) {
   s.round_trip = round_trip_.average();
   s.granted_below = granted_below_;
   const size_t most = (shape_.datagram_bytes - kSignalHeader) / kEntryBytes;
-  bool waits = false;
   for (const auto& [number, m] : messages_) {
+    if (number >= granted_end_) break;
     if (!m->grant) continue;
-    waits = true;
     s.entries.push_back({number, m->data.size(), m->all_sent_request <= completed_, m->released});
     if (s.entries.size() >= most) break;  // the oldest; the others' turn comes
   }
   out.emplace_back(std::move(s));
   const Duration pause{std::clamp(round_trip_.average().ns / 4, kLeastRepeat.ns, kMostRepeat.ns)};
-  state_at_ = waits || !messages_.empty() ? now + pause : Instant::never();
+  state_at_ = !messages_.empty() ? now + pause : Instant::never();
 }
 
 void SdrSender::poll(Instant now, std::vector<Signal>& out) {
@@ -294,10 +334,8 @@ void SdrSender::poll(Instant now, std::vector<Signal>& out) {
 }
 
 Instant SdrSender::next_wakeup() const {
-  const bool work = std::any_of(messages_.begin(), messages_.end(),
-                                [this](const auto& each) { return has_work(*each.second); });
   // With a full send queue the next completion is what is waited for.
-  if (!work || posted_ - completed_ >= options_.send_queue) return state_at_;
+  if (to_send_.empty() || posted_ - completed_ >= options_.send_queue) return state_at_;
   return earlier(state_at_, pacer_.opens_at());
 }
 

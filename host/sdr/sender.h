@@ -39,9 +39,9 @@ class SdrSender {
   ~SdrSender();
   SdrSender(const SdrSender&) = delete;
 
-  /// Takes the next message; it leaves when the receiver has granted a buffer for it. `data` stays until
-  /// take_done().
-  uint64_t send(Bytes data, uint32_t lkey);
+  /// Takes the next message and returns its number; it leaves when the receiver has granted a buffer for it.
+  /// `data` stays until take_done(). An error, and no number is used up: the transform cannot take it.
+  Result<uint64_t> send(Bytes data, uint32_t lkey);
   std::optional<SendDone> take_done();
   size_t under_way() const { return messages_.size(); }
 
@@ -64,22 +64,28 @@ class SdrSender {
   void post(Message& m, const GrantedPart& part, uint32_t index, Bytes bytes, uint32_t lkey, Instant now);
   void post_data(Message& m, uint32_t index, Instant now);
   void begin(Message& m, const Grant& grant);
+  Result<void> prepare(Message& m);
+  void forget(Message& m);
   void post_what_may(Instant now);
-  bool post_some(Message& m, Instant now);
+  void post_some(Message& m, Instant now);
   void lost(Message& m, uint32_t index, Instant now);
   void count_loss(bool was_lost, Instant now);
   void release(Message& m);
   void say_state(Instant now, std::vector<Signal>& out);
   bool has_work(const Message& m) const;
+  void note_work(Message& m);
 
   SdrShape shape_;
   SenderOptions options_;
   Nic& nic_;
   QpHandle qp_;
+  std::optional<ErasureCode> code_;
   std::map<uint64_t, std::unique_ptr<Message>> messages_;  ///< not finished at the receiver
   std::map<uint64_t, Grant> grants_;                       ///< of messages that nobody sends yet
+  std::map<uint64_t, Message*> to_send_;                   ///< those of which something is to be sent
+  std::vector<Message*> acknowledged_;                     ///< whose last copies are in the NIC still
   uint64_t next_message_ = 0, granted_below_ = 0;
-  std::optional<ErasureCode> code_;
+  uint64_t granted_end_ = 0;  ///< behind the last message with a grant
   std::vector<SendRequest> batch_;
   uint64_t posted_ = 0, completed_ = 0;  ///< requests of the data queue pair
   TokenBucket pacer_;

@@ -103,6 +103,7 @@ void write(Out& o, const ReceiverState& s) {
     o.number(g.message, 8);
     o.part(g.data);
     o.part(g.parity);
+    o.number(g.seed, 8);
   }
 }
 
@@ -143,6 +144,7 @@ Signal read_receiver_state(In& in) {
     g.message = in.number(8);
     g.data = in.part();
     g.parity = in.part();
+    g.seed = in.number(8);
     s.grants.push_back(g);
   }
   return s;

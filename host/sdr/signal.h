@@ -15,12 +15,15 @@ namespace matchrdma::host {
 struct GrantedPart {
   uint16_t slot = 0, generation = 0;
   uint32_t rkey = 0;
-  uint64_t remote = 0, length = 0;  ///< bytes; 0: there is no such part
+  uint64_t remote = 0;
+  uint64_t length =
+      0;  ///< bytes of a message, before the transform, that may go there; 0: there is no such part
   bool operator==(const GrantedPart&) const = default;
 };
 struct Grant {
   uint64_t message = 0;  ///< counted from 0 in an epoch; the sender's n-th message takes the n-th grant
   GrantedPart data, parity;
+  uint64_t seed = 0;  ///< of the transform's signs
   bool operator==(const Grant&) const = default;
 };
 
@@ -69,7 +72,7 @@ struct Ack {
 };
 
 using Signal = std::variant<SenderState, ReceiverState, Ack>;
-inline constexpr size_t kGrantBytes = 56, kEntryBytes = 17, kSignalHeader = 48;
+inline constexpr size_t kGrantBytes = 64, kEntryBytes = 17, kSignalHeader = 48;
 
 /// `epoch` tells the lives of a connection apart. Returns what must fit into one datagram.
 std::vector<uint8_t> encode_signal(const Signal& signal, uint32_t epoch);

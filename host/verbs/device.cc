@@ -1,6 +1,7 @@
 #include "host/verbs/device.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -82,7 +83,12 @@ Result<void> find_limits(Device& d, const std::string& name, uint32_t entries) {
   d.pd.reset(::ibv_alloc_pd(d.context.get()));
   if (!d.pd) return failed("RDMA device " + name + ": no protection domain");
   const int size = std::min(static_cast<int>(std::min<uint32_t>(entries, INT32_MAX)), a.max_cqe);
-  d.cq.reset(::ibv_create_cq(d.context.get(), size, nullptr, nullptr, 0));
+  d.channel.reset(::ibv_create_comp_channel(d.context.get()));
+  if (!d.channel) return failed("RDMA device " + name + ": no completion channel");
+  for (const int fd : {d.channel->fd, d.context->async_fd})
+    if (::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK) != 0)
+      return failed("RDMA device " + name + ": its events would be waited for");
+  d.cq.reset(::ibv_create_cq(d.context.get(), size, nullptr, d.channel.get(), 0));
   if (!d.cq)
     return failed("RDMA device " + name + ": no completion queue of " + std::to_string(size) + " entries");
   NicLimits& l = d.limits;

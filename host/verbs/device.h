@@ -21,6 +21,7 @@ struct Closes {
 using ContextPtr = std::unique_ptr<ibv_context, Closes<ibv_close_device>>;
 using PdPtr = std::unique_ptr<ibv_pd, Closes<ibv_dealloc_pd>>;
 using CqPtr = std::unique_ptr<ibv_cq, Closes<ibv_destroy_cq>>;
+using ChannelPtr = std::unique_ptr<ibv_comp_channel, Closes<ibv_destroy_comp_channel>>;
 using QpPtr = std::unique_ptr<ibv_qp, Closes<ibv_destroy_qp>>;
 using AhPtr = std::unique_ptr<ibv_ah, Closes<ibv_destroy_ah>>;
 
@@ -28,6 +29,7 @@ using AhPtr = std::unique_ptr<ibv_ah, Closes<ibv_destroy_ah>>;
 struct Device {
   ContextPtr context;
   PdPtr pd;
+  ChannelPtr channel;
   CqPtr cq;
   uint8_t port = 1;
   uint8_t gid_index = 0;

@@ -159,11 +159,13 @@ Result<void> QueuePair::connect(const Device& d, const QpAddress& peer, const Co
   return modify(qp_.get(), a, mask, "RTS");
 }
 
-void QueuePair::fail() {
+bool QueuePair::try_fail() {
   ibv_qp_attr a{};
   a.qp_state = IBV_QPS_ERR;
-  MRDMA_CHECK(::ibv_modify_qp(qp_.get(), &a, IBV_QP_STATE) == 0);
+  return ::ibv_modify_qp(qp_.get(), &a, IBV_QP_STATE) == 0;
 }
+
+void QueuePair::fail() { MRDMA_CHECK(try_fail()); }
 
 size_t QueuePair::post_send(std::span<const SendRequest> requests) {
   requests = requests.first(std::min<size_t>(requests.size(), sent_.room()));

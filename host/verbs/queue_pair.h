@@ -31,6 +31,8 @@ class PostedIds {
   void take_back(uint32_t count) { next_ -= count; }
   /// The id, and everything up to this one is done. Nothing where none of that number is posted.
   std::optional<uint64_t> complete(uint32_t number);
+  /// The id of the oldest that is posted, which is done.
+  std::optional<uint64_t> complete_oldest() { return oldest_ == next_ ? std::nullopt : complete(oldest_); }
 
  private:
   uint32_t room_;
@@ -45,6 +47,11 @@ class QueuePair {
 
   Result<void> connect(const Device& device, const QpAddress& peer, const ConnectOptions& options);
   void fail();
+  /// False: the NIC cannot do even that.
+  bool try_fail();
+  uint32_t qpn() const { return qp_->qp_num; }
+  /// Of a NIC that flushes no more: what it has of this queue pair ends here, one id after the other.
+  std::optional<uint64_t> abandon(bool receive) { return (receive ? received_ : sent_).complete_oldest(); }
   QpAddress address(const Device& device) const { return {qp_->qp_num, psn_, device.gid}; }
   uint32_t entries() const { return options_.send_queue + options_.receive_queue; }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/verbs/device.h"
+#include "host/verbs/events.h"
 #include "host/verbs/queue_pair.h"
 
 namespace matchrdma::host {
@@ -37,7 +38,8 @@ Completion::Status status_of(ibv_wc_status s) {
 /// of them.
 class RdmaCoreNic : public Nic {
  public:
-  explicit RdmaCoreNic(Device device) : device_(std::move(device)) {}
+  explicit RdmaCoreNic(Device device)
+      : device_(std::move(device)), wakes_({device_.channel->fd, device_.context->async_fd}) {}
   ~RdmaCoreNic() override {
     pairs_.clear();
     for (ibv_mr* mr : regions_)
@@ -63,9 +65,14 @@ class RdmaCoreNic : public Nic {
     return pair(qp).post_receive(requests);
   }
   size_t poll(std::span<Completion> out) override;
+  int fd() const override { return wakes_.fd(); }
+  void arm() override;
+  std::optional<std::string> event() override;
 
  private:
   static constexpr size_t kBatch = 64;
+  /// Polls without a completion between two looks at the events of the device: a look is a system call.
+  static constexpr uint32_t kLookEvery = 1024;
 
   QueuePair& pair(QpHandle qp) const {
     MRDMA_CHECK(qp.v < pairs_.size() && pairs_[qp.v] != nullptr);
@@ -73,13 +80,18 @@ class RdmaCoreNic : public Nic {
   }
   size_t poll_some(std::span<Completion> out, bool& more);
   bool translate(const ibv_wc& wc, Completion& out) const;
+  void take_events();
+  void lost(uint32_t handle);
 
   Device device_;
   std::vector<std::unique_ptr<QueuePair>> pairs_;  ///< by handle; handles are not used again
   std::vector<ibv_mr*> regions_;                   ///< by handle
   std::vector<uint32_t> free_regions_;
   uint64_t entries_ = 0;         ///< of the completion queue that may be needed
-  std::deque<Completion> kept_;  ///< polled on behalf of a queue pair that went
+  std::deque<Completion> kept_;  ///< polled on behalf of a queue pair that went, or made for one that was lost
+  WakeUp wakes_;
+  uint32_t empty_polls_ = 0;
+  std::deque<std::string> events_;
 };
 
 Result<QpHandle> RdmaCoreNic::create_qp(const QpOptions& o) {
@@ -148,7 +160,55 @@ size_t RdmaCoreNic::poll(std::span<Completion> out) {
   size_t n = 0;
   for (; n < out.size() && !kept_.empty(); kept_.pop_front()) out[n++] = kept_.front();
   for (bool more = true; more && n < out.size();) n += poll_some(out.subspan(n), more);
+  if (n == 0 && ++empty_polls_ % kLookEvery == 0) take_events();
   return n;
+}
+
+void RdmaCoreNic::arm() {
+  take_events();
+  unsigned taken = 0;
+  ibv_cq* cq = nullptr;
+  void* unused = nullptr;
+  while (::ibv_get_cq_event(device_.channel.get(), &cq, &unused) == 0) ++taken;
+  if (taken != 0) ::ibv_ack_cq_events(device_.cq.get(), taken);
+  ::ibv_req_notify_cq(device_.cq.get(), 0);
+}
+
+void RdmaCoreNic::take_events() {
+  ibv_async_event e{};
+  while (::ibv_get_async_event(device_.context.get(), &e) == 0) {
+    const EventEffect effect = effect_of(e.event_type);
+    const uint32_t qpn = effect.what == EventEffect::What::kOneQueuePair ? e.element.qp->qp_num : 0;
+    ::ibv_ack_async_event(&e);
+    if (effect.what == EventEffect::What::kNothing) continue;
+    events_.push_back(device_.limits.name + ": " + ::ibv_event_type_str(e.event_type) + effect.advice);
+    for (uint32_t handle = 0; handle < pairs_.size(); ++handle) {
+      if (pairs_[handle] == nullptr || effect.what == EventEffect::What::kTold) continue;
+      if (effect.what == EventEffect::What::kEveryQueuePair || pairs_[handle]->qpn() == qpn) lost(handle);
+    }
+  }
+}
+
+void RdmaCoreNic::lost(uint32_t handle) {
+  QueuePair& pair = *pairs_[handle];
+  if (pair.try_fail()) return;
+  for (const bool receive : {true, false})
+    while (const auto id = pair.abandon(receive)) {
+      Completion c;
+      c.kind = receive ? Completion::Kind::kReceive : Completion::Kind::kSend;
+      c.status = Completion::Status::kFlushed;
+      c.qp = QpHandle{handle};
+      c.id = *id;
+      kept_.push_back(c);
+    }
+}
+
+std::optional<std::string> RdmaCoreNic::event() {
+  if (events_.empty()) take_events();
+  if (events_.empty()) return {};
+  std::string e = std::move(events_.front());
+  events_.pop_front();
+  return e;
 }
 
 size_t RdmaCoreNic::poll_some(std::span<Completion> out, bool& more) {

@@ -1,9 +1,12 @@
 // What needs no device. What does runs between two Soft-RoCE guests: ./run softroce --host.
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <filesystem>
 
 #include "host/verbs/device.h"
+#include "host/verbs/events.h"
 #include "host/verbs/queue_pair.h"
 
 namespace matchrdma::host {
@@ -35,6 +38,50 @@ TEST(Verbs, TooLittleLockableMemoryIsRefused) {
     EXPECT_NE(open_verbs_nic({.least_memlock = UINT64_MAX}).error().find("this user may lock"),
               std::string::npos);
   }
+}
+
+TEST(Verbs, EventsCostWhatTheySay) {
+  using What = EventEffect::What;
+  EXPECT_EQ(effect_of(IBV_EVENT_QP_FATAL).what, What::kOneQueuePair);
+  EXPECT_EQ(effect_of(IBV_EVENT_QP_ACCESS_ERR).what, What::kOneQueuePair);
+  EXPECT_EQ(effect_of(IBV_EVENT_DEVICE_FATAL).what, What::kEveryQueuePair);
+  EXPECT_EQ(effect_of(IBV_EVENT_CQ_ERR).what, What::kEveryQueuePair) << "it overflowed";
+  EXPECT_EQ(effect_of(IBV_EVENT_PORT_ERR).what, What::kTold);
+  EXPECT_NE(effect_of(IBV_EVENT_PORT_ERR).advice.find("cable"), std::string::npos);
+  EXPECT_EQ(effect_of(IBV_EVENT_COMM_EST).what, What::kNothing);
+  EXPECT_EQ(effect_of(IBV_EVENT_QP_LAST_WQE_REACHED).what, What::kNothing);
+}
+
+TEST(Verbs, OneDescriptorWakesForEach) {
+  int one[2], two[2];
+  ASSERT_TRUE(::pipe(one) == 0 && ::pipe(two) == 0);
+  const WakeUp w({one[0], two[0]});
+  ASSERT_GE(w.fd(), 0);
+  const auto readable = [&w] {
+    pollfd p{w.fd(), POLLIN, 0};
+    return ::poll(&p, 1, 0) == 1;
+  };
+  for (const auto& pipe : {one, two}) {
+    char byte = 1;
+    EXPECT_FALSE(readable());
+    ASSERT_EQ(::write(pipe[1], &byte, 1), 1);
+    EXPECT_TRUE(readable());
+    ASSERT_EQ(::read(pipe[0], &byte, 1), 1);
+  }
+  for (const int fd : {one[0], one[1], two[0], two[1]}) ::close(fd);
+}
+
+// A NIC that is gone flushes nothing: what it had is given back all the same, each once.
+TEST(Verbs, WhatALostNicHadIsGivenBack) {
+  PostedIds ids(4);
+  EXPECT_FALSE(ids.complete_oldest());
+  const uint32_t first = ids.post(70);
+  ids.post(71);
+  EXPECT_EQ(ids.complete_oldest(), 70u);
+  EXPECT_FALSE(ids.complete(first)) << "a completion that comes after all";
+  EXPECT_EQ(ids.complete_oldest(), 71u);
+  EXPECT_FALSE(ids.complete_oldest());
+  EXPECT_EQ(ids.room(), 4u);
 }
 
 ibv_gid_entry entry(uint32_t index, uint32_t type, std::initializer_list<uint8_t> head,

@@ -12,10 +12,14 @@ constexpr Duration kLook = Duration::micros(1);  // of a host at its NIC
 
 Result<ModelTransferResult> run_model_transfer(const ModelTransferSettings& s, Bytes from, MutableBytes to,
                                                const std::function<void(uint64_t)>& progress) {
-  auto options = sdr_options(s.xfer, kEpoch);
+  const auto settled = settle(s.xfer, s.uc_here, s.uc_there);
+  if (!settled) return Error{settled.error()};
+  auto options = sdr_options(settled->settings, kEpoch);
   if (!options) return Error{options.error()};
-  const NicModel nic;
-  ModelNet net(s.seed, nic, nic);
+  NicModel here, there;
+  here.limits.uc = s.uc_here;
+  there.limits.uc = s.uc_there;
+  ModelNet net(s.seed, here, there);
   net.set_path(0, s.there);
   net.set_path(1, s.back);
   auto a = SdrEndpoint::make(*options, net.nic(0), net.now());
@@ -44,7 +48,8 @@ Result<ModelTransferResult> run_model_transfer(const ModelTransferSettings& s, B
   }
   const SenderCounters& sent = (*a)->sender().counters();
   const ReceiverCounters& got = (*b)->receiver().counters();
-  return ModelTransferResult{net.now() - earlier(began, net.now()),
+  return ModelTransferResult{settled->settings.scheme,
+                             net.now() - earlier(began, net.now()),
                              sent.packets,
                              sent.resent,
                              net.counters(0).lost,

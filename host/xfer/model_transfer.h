@@ -11,12 +11,14 @@ namespace matchrdma::host {
 struct ModelTransferSettings {
   XferSettings xfer;
   PathModel there, back;
+  bool uc_here = true, uc_there = true;  ///< the NICs of the sender and of the receiver have UC
   uint64_t seed = 1;
   Duration patience = Duration::seconds(3600);  ///< virtual
 };
 
 struct ModelTransferResult {
-  Duration took;  ///< from the first packet until the sender had all its buffers back
+  XferScheme scheme;  ///< that moved it
+  Duration took;      ///< from the first packet until the sender had all its buffers back
   uint64_t packets = 0, resent = 0, lost = 0, decoded = 0, duplicates = 0, stale = 0;
   uint64_t missing_bytes = 0;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/sdr/spread.h"
+
 namespace matchrdma::host {
 namespace {
 
@@ -29,6 +31,10 @@ uint32_t messages_ahead(Rate rate, Duration round_trip, uint64_t message_bytes) 
 }
 
 Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch) {
+  if (s.hadamard && s.scheme != XferScheme::kBestEffort)
+    return Error{
+        "the transform makes losses cheap, and only best effort has any: choose that scheme, or leave the "
+        "transform out"};
   SdrOptions o;
   o.transport = s.scheme == XferScheme::kReliable ? Transport::kRc : Transport::kUc;
   o.connection.path_mtu = s.path_mtu;
@@ -41,11 +47,13 @@ Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch) {
     shape.code_k = s.code_k;
     shape.code_m = s.scheme == XferScheme::kXor ? 1 : s.code_m;
   }
-  if (auto r = check_code(shape); !r) return Error{r.error()};
+  shape.hadamard = s.hadamard;
+  for (const auto& r : {check_code(shape), check_spread(shape)})
+    if (!r) return Error{r.error()};
   const uint32_t slots = (1 + s.messages_ahead) * (shape.coded() ? 2 : 1);
-  const uint64_t packets = (s.message_bytes + shape.packet_bytes - 1) / shape.packet_bytes;
+  const uint64_t packets = shape.packets_of(wire_bytes(shape, s.message_bytes));
   // Of a group whose data is shorter than its parity the parity is the longer part.
-  const uint64_t parity = shape.coded() ? parity_bytes(shape, s.message_bytes) / shape.packet_bytes : 0;
+  const uint64_t parity = shape.coded() ? shape.packets_of(parity_bytes(shape, s.message_bytes)) : 0;
   auto layout = ImmediateLayout::of(slots, std::max(packets, parity));
   if (!layout) return Error{layout.error()};
   shape.layout = *layout;
@@ -55,6 +63,7 @@ Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch) {
   o.receiver.slots = slots;
   o.receiver.copy = s.copy;
   o.receiver.slot_bytes = s.message_bytes;
+  o.receiver.seed = s.hadamard_seed;
   if (s.scheme == XferScheme::kBestEffort)
     o.receiver.give_up = {std::max(s.round_trip.ns / 4, kLeastGiveUp.ns)};
   // What comes in while the caller is busy for a millisecond (H2).
@@ -76,7 +85,12 @@ void TransferSend::poll() {
   }
   while (given_bytes_ < data_.size() && end_.sender().under_way() < under_way_) {
     const uint64_t bytes = std::min(message_bytes_, data_.size() - given_bytes_);
-    end_.sender().send(data_.subspan(given_bytes_, bytes), keys_.lkeys[given_bytes_ / keys_.region_bytes]);
+    const auto sent =
+        end_.sender().send(data_.subspan(given_bytes_, bytes), keys_.lkeys[given_bytes_ / keys_.region_bytes]);
+    if (!sent) {
+      error_ = "the message at byte " + std::to_string(given_bytes_) + ": " + sent.error();
+      return;
+    }
     given_bytes_ += bytes;
   }
   if (end_.failed()) error_ = "the queue pair has failed";

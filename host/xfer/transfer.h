@@ -17,7 +17,15 @@ enum class XferScheme : uint8_t {
   kReliable,         ///< "rc": the NIC's own go-back-N
 };
 
+/// Of the data, as people write it.
+enum class XferTransport : uint8_t {
+  kAuto,  ///< "auto": UC where both NICs have it
+  kUc,    ///< "uc"
+  kRc,    ///< "rc": one WRITE_WITH_IMM for each 64 KiB
+};
+
 struct XferSettings {
+  XferTransport transport = XferTransport::kAuto;
   XferScheme scheme = XferScheme::kSelectiveRepeat;
   uint64_t message_bytes = 16 << 20;
   uint32_t path_mtu = 4096;
@@ -27,12 +35,24 @@ struct XferSettings {
   Duration round_trip = Duration::millis(10);  ///< a guess, until it is measured
   bool copy = false;                           ///< tier C: packets go to memory of the library
   uint32_t messages_ahead = 4;                 ///< granted beyond the one that is coming in
+  /// kBestEffort alone: messages are numbers of this type, and what is lost costs each of them a little (H18).
+  std::optional<ElementType> hadamard{};
+  uint64_t hadamard_seed = 0;  ///< of the receiver; with the epoch it gives the random signs
 };
 
 /// Messages ahead that keep the sender going at this rate and round trip: four round trips of bytes, since a
 /// message whose last packet was lost twice keeps its slot for that long.
 uint32_t messages_ahead(Rate rate, Duration round_trip, uint64_t message_bytes);
 
+/// What settings come to with the NICs that there are (C7).
+struct SettledTransfer {
+  XferSettings settings;
+  std::string instead;  ///< a sentence where the scheme is kReliable now and was another; otherwise empty
+};
+/// Over RC the NICs repair, so every scheme is kReliable there. An error: UC was asked for, and is not there.
+Result<SettledTransfer> settle(const XferSettings& s, bool uc_here, bool uc_there);
+
+/// Of settings that are settled: kReliable goes over RC, all others over UC.
 /// Both ends must come to the same shape; an error names the setting and what fits.
 Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch);
 

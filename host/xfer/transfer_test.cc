@@ -131,6 +131,47 @@ TEST(Transfer, BestEffortTellsWhatIsMissing) {
   EXPECT_LE(zeros, r->missing_bytes);
 }
 
+// C7: where one NIC has no UC, RC carries the bytes, and nothing is lost.
+TEST(Transfer, WithoutUcAtOneEndRcTakesOver) {
+  const std::vector<uint8_t> from = random_bytes(5'000'001, 1);
+  for (const XferScheme scheme :
+       {XferScheme::kSelectiveRepeat, XferScheme::kErasureCode, XferScheme::kXor, XferScheme::kBestEffort}) {
+    for (const int without : {0, 1, 2}) {
+      ModelTransferSettings s = lossy(scheme);
+      s.uc_here = without != 1;
+      s.uc_there = without != 2;
+      std::vector<uint8_t> to(from.size());
+      const auto r = run_model_transfer(s, from, to, [](uint64_t) {});
+      ASSERT_TRUE(r.ok()) << r.error();
+      EXPECT_EQ(r->scheme, without == 0 ? scheme : XferScheme::kReliable);
+      if (without != 0) {
+        EXPECT_EQ(to, from);
+        EXPECT_EQ(r->missing_bytes, 0u);
+      }
+    }
+  }
+}
+
+TEST(Transfer, TransportIsSettled) {
+  XferSettings s;
+  s.scheme = XferScheme::kBestEffort;
+  s.hadamard = ElementType::kF32;
+  EXPECT_EQ(settle(s, true, true)->instead, "");
+  EXPECT_TRUE(settle(s, true, true)->settings.hadamard);
+  EXPECT_EQ(settle(s, true, false)->instead,
+            "the NIC of the other end has no UC: the NICs repair, and what they have repaired needs no code");
+  EXPECT_FALSE(settle(s, true, false)->settings.hadamard) << "nothing is lost, so nothing is rounded";
+  EXPECT_TRUE(sdr_options(settle(s, true, false)->settings, 1).ok());
+  s.transport = XferTransport::kRc;
+  EXPECT_EQ(settle(s, true, true)->settings.scheme, XferScheme::kReliable);
+  s.transport = XferTransport::kUc;
+  EXPECT_EQ(settle(s, true, true)->settings.scheme, XferScheme::kBestEffort);
+  EXPECT_EQ(settle(s, false, true).error(),
+            "transport uc: the NIC of this end has no UC; choose transport auto or rc");
+  s.scheme = XferScheme::kReliable;
+  EXPECT_NE(settle(s, true, true).error().find("RC's own"), std::string::npos);
+}
+
 TEST(Transfer, SettingsThatDoNotFitAreNamed) {
   ModelTransferSettings s = lossy(XferScheme::kErasureCode);
   std::vector<uint8_t> a(10), b(10);

@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   SdrSender sender(shape, {}, net.nic(0), *qp, now);
   SdrReceiver receiver(shape, {}, net.nic(0));
   for (int i = 0; i < 2; ++i) {
-    sender.send(source, 0);
+    sender.send(source, 0).ok();
     static_cast<void>(receiver.receive_post(target, now));
   }
   Bytes left(data + 1, size - 1);

@@ -1,6 +1,7 @@
 #pragma once
 // The applications of a rig: one sends messages, the other has buffers that it uses again and again. They judge
 // every byte.
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,7 +21,10 @@ struct TrafficSettings {
 /// read would show. Messages are counted over all lives of a connection; a life has those that were not done.
 class Applications {
  public:
-  Applications(uint64_t seed, const TrafficSettings& settings, Prng& prng);
+  /// `shape`: makes of random bytes what may be sent.
+  Applications(
+      uint64_t seed, const TrafficSettings& settings, Prng& prng,
+      std::function<void(MutableBytes)> shape = [](MutableBytes) {});
 
   /// A new life: it carries what the receiver has not been told of. Buffers are the application's again.
   void new_life();
@@ -31,9 +35,11 @@ class Applications {
   /// A buffer to post, or nothing. The next posted() means it.
   MutableBytes offer();
   void posted();
-  /// `missing`: pieces that were given up, and zero: pairs of offset and length.
-  void received(uint64_t message, uint64_t length,
-                const std::vector<std::pair<uint64_t, uint64_t>>& missing = {});
+  /// What was given to be sent, whatever became of its buffer.
+  std::vector<uint8_t> sent(uint64_t message) const { return content(pending_[message]); }
+  void received(uint64_t message, uint64_t length) { received(message, length, sent(message), false); }
+  /// `expected`: what has to stand in the buffer, since some of it is `missing` for good.
+  void received(uint64_t message, uint64_t length, const std::vector<uint8_t>& expected, bool missing);
   void released(uint64_t message);
 
   bool all_received() const { return done_.size() == settings_.messages; }
@@ -56,6 +62,7 @@ class Applications {
   uint64_t seed_;
   TrafficSettings settings_;
   Prng& prng_;
+  std::function<void(MutableBytes)> shape_;
   std::vector<uint64_t> lengths_;
   std::vector<std::vector<uint8_t>> sent_;  ///< source buffers, by message
   std::vector<Buffer> buffers_;

@@ -13,6 +13,7 @@ static void must(int good, const char* what) {
 }
 
 static void refusals(mrdma_nic* nic) {
+  must(mrdma_nic_fd(nic) == -1 && mrdma_nic_arm(nic) == 0 && mrdma_nic_event(nic) == NULL, "a model sleeps for nobody");
   struct mrdma_options o;
   MRDMA_OPTIONS(o);
   o.scheme = 17;
@@ -25,6 +26,51 @@ static void refusals(mrdma_nic* nic) {
   MRDMA_OPTIONS(n);
   n.device = "no-such-device";
   must(mrdma_nic_open(&n) == NULL && mrdma_error()[0] != 0, "a device that is none");
+}
+
+/* Best effort on numbers: all of them a little off, none of them zero; NaN is refused. */
+static void numbers(mrdma_model* model) {
+  enum { NUMBERS = 65536 };
+  struct mrdma_options o;
+  MRDMA_OPTIONS(o);
+  o.transform = MRDMA_F32;
+  must(mrdma_endpoint_create(mrdma_model_nic(model, 0), &o, 0) == NULL && strstr(mrdma_error(), "only best effort"),
+       "a transform of what is repaired");
+  o.scheme = MRDMA_BEST_EFFORT;
+  o.expected_loss = 0.05;
+  mrdma_endpoint* end[2];
+  struct mrdma_address at[2];
+  for (int e = 0; e < 2; ++e) {
+    end[e] = mrdma_endpoint_create(mrdma_model_nic(model, e), &o, mrdma_model_now(model));
+    must(end[e] != NULL, "endpoint");
+    mrdma_endpoint_address(end[e], &at[e]);
+  }
+  for (int e = 0; e < 2; ++e) must(mrdma_endpoint_connect(end[e], &at[1 - e]) == 0, "connect");
+  float* from = malloc(NUMBERS * sizeof *from);
+  float* to = calloc(NUMBERS, sizeof *to);
+  for (int i = 0; i < NUMBERS; ++i) from[i] = 1;
+  struct mrdma_region region;
+  must(mrdma_register(mrdma_model_nic(model, 0), from, NUMBERS * sizeof *from, &region) == 0, "register");
+  const float one = from[7];
+  memset(&from[7], 0xff, sizeof *from);
+  must(mrdma_send(end[0], from, NUMBERS * sizeof *from, &region) == -1 && strstr(mrdma_error(), "NaN"), "NaN");
+  from[7] = one;
+  must(mrdma_send(end[0], from, NUMBERS * sizeof *from, &region) == 0, "send");
+  must(mrdma_receive(end[1], to, NUMBERS * sizeof *to, mrdma_model_now(model)) == 0, "receive");
+  struct mrdma_received r;
+  while (mrdma_take_received(end[1], &r) == 0) {
+    for (int e = 0; e < 2; ++e) must(mrdma_poll(end[e], mrdma_model_now(model)) == 0, "poll");
+    mrdma_model_advance(model, 1000000);
+  }
+  double off = 0;
+  for (int i = 0; i < NUMBERS; ++i) off += ((double)to[i] - 1) * ((double)to[i] - 1) / NUMBERS;
+  must(off < 0.2, "numbers that are far off");
+  printf("transform: %llu of %zu bytes missing, mean squared error %.3f\n", (unsigned long long)r.missing_bytes,
+         NUMBERS * sizeof *from, off);
+  mrdma_unregister(mrdma_model_nic(model, 0), &region);
+  for (int e = 0; e < 2; ++e) mrdma_endpoint_destroy(end[e]);
+  free(from);
+  free(to);
 }
 
 /* Ends that were made with other options do not connect: their packets would be taken for others. */
@@ -49,8 +95,11 @@ static void transfer(mrdma_model* model, int scheme) {
   mrdma_endpoint* end[2];
   struct mrdma_address at[2];
   for (int e = 0; e < 2; ++e) {
+    o.peer_has_no_uc = !mrdma_nic_has_uc(mrdma_model_nic(model, 1 - e));
     end[e] = mrdma_endpoint_create(mrdma_model_nic(model, e), &o, mrdma_model_now(model));
     must(end[e] != NULL, "endpoint");
+    const int uc = mrdma_nic_has_uc(mrdma_model_nic(model, 0)) && mrdma_nic_has_uc(mrdma_model_nic(model, 1));
+    must(mrdma_endpoint_scheme(end[e]) == (uc ? scheme : MRDMA_RC), "another scheme than there can be");
     mrdma_endpoint_address(end[e], &at[e]);
   }
   for (int e = 0; e < 2; ++e) must(mrdma_endpoint_connect(end[e], &at[1 - e]) == 0, "connect");
@@ -87,7 +136,7 @@ static void transfer(mrdma_model* model, int scheme) {
   must(mrdma_unregister(mrdma_model_nic(model, 0), &region) == 0, "unregister");
   must(mrdma_unregister(mrdma_model_nic(model, 0), &region) == -1, "a region that is unregistered twice");
   must(mrdma_send(end[0], from, BYTES, &region) == -1, "a message of a region that is gone");
-  others(model, &at[0]);
+  if (mrdma_endpoint_scheme(end[0]) != MRDMA_RC) others(model, &at[0]);
   for (int e = 0; e < 2; ++e) mrdma_endpoint_destroy(end[e]);
   free(from);
   free(to);
@@ -106,7 +155,22 @@ int main(void) {
     must(model != NULL, "model");
     refusals(mrdma_model_nic(model, 0));
     transfer(model, scheme);
+    if (scheme == MRDMA_SELECTIVE_REPEAT) numbers(model);
     mrdma_model_close(model);
   }
+  /* One NIC without UC: RC by itself, and nothing is lost. */
+  struct mrdma_model_options m;
+  MRDMA_OPTIONS(m);
+  m.seed = 1;
+  m.loss = 0.01;
+  m.without_uc = 2;
+  mrdma_model* model = mrdma_model_open(&m);
+  must(model != NULL, "model");
+  struct mrdma_options o;
+  MRDMA_OPTIONS(o);
+  o.transport = MRDMA_TRANSPORT_UC;
+  must(mrdma_endpoint_create(mrdma_model_nic(model, 1), &o, 0) == NULL && strstr(mrdma_error(), "no UC"), "UC that is not there");
+  transfer(model, MRDMA_ERASURE_CODE);
+  mrdma_model_close(model);
   return 0;
 }

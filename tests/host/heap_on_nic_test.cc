@@ -31,7 +31,7 @@ TEST(HeapOnNic, BuffersOfTheHeapAreSentAndReceived) {
   const Registration* key = (*heap)->find(source, target.size());
   ASSERT_NE(key, nullptr);
   ASSERT_TRUE((*b)->receiver().receive_post(target, net.now()).ok());
-  (*a)->sender().send({source, target.size()}, key->region.lkey);
+  ASSERT_TRUE((*a)->sender().send({source, target.size()}, key->region.lkey).ok());
   bool sent = false;
   for (int i = 0; i < 100'000 && !sent; ++i) {
     (*a)->poll(net.now());

@@ -5,6 +5,11 @@
 #include "tests/host/path_draw.h"
 
 namespace matchrdma::host::test {
+namespace {
+
+constexpr uint64_t kPadding = 16;  // packets of 64 bytes that the transform may fill its last block with
+
+}  // namespace
 
 RigSettings draw_sdr(uint64_t seed) {
   Prng p(seed);
@@ -27,7 +32,7 @@ RigSettings draw_sdr(uint64_t seed) {
   s.traffic.least_bytes = p.chance(0.5) ? 1 : s.traffic.most_bytes;
   const uint64_t parity =
       o.shape.coded() ? parity_bytes(o.shape, s.traffic.most_bytes) / o.shape.packet_bytes : 0;
-  o.shape.layout = *ImmediateLayout::of(o.receiver.slots, std::max<uint64_t>(3000, parity));
+  o.shape.layout = *ImmediateLayout::of(o.receiver.slots, std::max<uint64_t>(3000 + kPadding, parity));
   // The fewest generations that are allowed, so that they come round.
   if (p.chance(0.5)) {
     o.shape.layout.index_bits = static_cast<uint8_t>(32 - 4 - o.shape.layout.slot_bits);
@@ -41,6 +46,11 @@ RigSettings draw_sdr(uint64_t seed) {
   s.patience = Duration::seconds(600);
   if (p.chance(0.1)) o.receiver.give_up = Duration{p.between(1'000, 20'000'000)};
   o.receiver.slot_bytes = s.traffic.most_bytes;
+  if (!o.shape.coded() && o.transport == Transport::kUc && p.chance(0.2)) {
+    o.shape.hadamard = static_cast<ElementType>(p.below(3));
+    o.receiver.seed = p.next();
+    o.receiver.give_up = Duration{p.between(1'000, 20'000'000)};
+  }
   o.receiver.generation_rest = Duration::millis(1);
   o.sender.rate = {p.between(100'000'000, 100'000'000'000)};
   o.sender.send_queue = 1u << p.between(3, 9);

@@ -4,11 +4,19 @@
 #include <utility>
 
 #include "dataplane/base/check.h"
+#include "host/sdr/spread.h"
 
 namespace matchrdma::host::test {
 namespace {
 
 constexpr uint32_t kSender = 0, kReceiver = 1;
+
+/// Finite numbers of very different sizes: the exponent's highest bits are made harmless.
+void make_numbers(MutableBytes bytes, ElementType type) {
+  const size_t size = element_bytes(type);
+  for (size_t i = size - 1; i < bytes.size(); i += size)
+    bytes[i] = static_cast<uint8_t>((bytes[i] & 0x87) | (type == ElementType::kF16 ? 0x20 : 0x38));
+}
 
 Duration path_round_trip(const RigSettings& s) { return s.there.delay + s.back.delay; }
 
@@ -18,13 +26,40 @@ SdrRig::SdrRig(const RigSettings& settings)
     : settings_(settings),
       net_(settings.seed, settings.nic, settings.nic),
       prng_(settings.seed ^ 0x5d5d),
-      apps_(settings.seed, settings.traffic, prng_) {
+      apps_(settings.seed, settings.traffic, prng_, [h = settings.sdr.shape.hadamard](MutableBytes bytes) {
+        if (h) make_numbers(bytes, *h);
+      }) {
   net_.set_path(kSender, settings_.there);
   net_.set_path(kReceiver, settings_.back);
   for (uint32_t r = 0; r < settings_.restarts; ++r)
     restart_at_.push_back(net_.now() +
                           Duration{prng_.between(0, 20 * path_round_trip(settings_).ns + 1'000'000)});
   std::sort(restart_at_.begin(), restart_at_.end());
+}
+
+/// What has to arrive: without the transform zeros where something is missing, with it what the same packets
+/// give here.
+std::vector<uint8_t> SdrRig::arrives(const std::vector<uint8_t>& sent, const ReceiveDone& d) const {
+  std::vector<uint8_t> right = sent;
+  const SdrShape& shape = settings_.sdr.shape;
+  if (!shape.hadamard) {
+    for (const MissingRange& r : d.missing)
+      std::fill_n(right.begin() + static_cast<std::ptrdiff_t>(r.offset), r.length, uint8_t{0});
+    return right;
+  }
+  const Spread spread(shape, sent.size());
+  const uint64_t seed = spread_seed(settings_.sdr.receiver.seed, shape.epoch, d.message);
+  std::vector<uint8_t> wire(spread.wire_bytes());
+  MRDMA_CHECK(spread.encode(sent, wire, seed).ok());
+  PacketSet there(static_cast<uint32_t>(shape.packets_of(wire.size())), shape.chunk_packets);
+  for (uint32_t p = 0; p < there.size(); ++p) {
+    const uint64_t at = uint64_t{p} * shape.packet_bytes;
+    if (std::none_of(d.missing.begin(), d.missing.end(),
+                     [at](const MissingRange& r) { return at >= r.offset && at < r.offset + r.length; }))
+      there.add(p);
+  }
+  spread.decode(wire, there, seed, right);
+  return right;
 }
 
 std::string SdrRig::connect() {
@@ -39,7 +74,8 @@ std::string SdrRig::connect() {
   }
   for (uint32_t e = 0; e < 2; ++e)
     if (auto r = ends_[e]->connect(ends_[1 - e]->addresses()); !r) return r.error();
-  for (size_t m = 0; m < apps_.life_size(); ++m) a().sender().send(apps_.source(m), 0);
+  for (size_t m = 0; m < apps_.life_size(); ++m)
+    if (auto r = a().sender().send(apps_.source(m), 0); !r) return r.error();
   return {};
 }
 
@@ -54,9 +90,7 @@ void SdrRig::post_buffers() {
 
 void SdrRig::take_received() {
   while (const auto d = ends_[kReceiver]->receiver().take_done()) {
-    std::vector<std::pair<uint64_t, uint64_t>> missing;
-    for (const MissingRange& r : d->missing) missing.emplace_back(r.offset, r.length);
-    apps_.received(d->message, d->length, missing);
+    apps_.received(d->message, d->length, arrives(apps_.sent(d->message), *d), !d->missing.empty());
   }
 }
 

@@ -44,6 +44,7 @@ class SdrRig {
   void post_buffers();
   void take_received();
   void take_sent();
+  std::vector<uint8_t> arrives(const std::vector<uint8_t>& sent, const ReceiveDone& d) const;
   Instant clock(uint32_t end) const { return net_.now() + (end == 0 ? Duration{} : settings_.clock_offset); }
 
   RigSettings settings_;

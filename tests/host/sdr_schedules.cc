@@ -33,7 +33,8 @@ int main(int argc, char** argv) {
               << o.shape.code_k << "+" << o.shape.code_m << ", chunk " << o.shape.chunk_packets << ", slots "
               << o.receiver.slots << ", copy " << o.receiver.copy << ", loss " << s.there.loss
               << ", duplicates " << s.there.duplicate << " up to " << s.there.stale_by.ns / 1000
-              << " us, reorder " << s.there.reorder << ", restarts " << s.restarts << "\n";
+              << " us, reorder " << s.there.reorder << ", restarts " << s.restarts << ", transform "
+              << (o.shape.hadamard ? static_cast<int>(*o.shape.hadamard) : -1) << "\n";
     return expect_failure ? 0 : 1;
   }
   std::cout << count << " schedules, " << messages << " messages, every byte right\n";

@@ -98,7 +98,7 @@ TEST(Sdr, MessageLongerThanItsBufferIsRefusedAtTheSender) {
   ASSERT_TRUE((*a)->connect((*b)->addresses()).ok() && (*b)->connect((*a)->addresses()).ok());
   std::vector<uint8_t> source(1000, 1), target(999);
   ASSERT_TRUE((*b)->receiver().receive_post(target, net.now()).ok());
-  (*a)->sender().send(source, 0);
+  ASSERT_TRUE((*a)->sender().send(source, 0).ok());
   std::optional<SendDone> done;
   for (int i = 0; i < 1000 && !done; ++i) {
     (*a)->poll(net.now());
@@ -109,6 +109,20 @@ TEST(Sdr, MessageLongerThanItsBufferIsRefusedAtTheSender) {
   ASSERT_TRUE(done);
   EXPECT_EQ(done->error, "the message has 1000 bytes and the receiver granted 999");
   EXPECT_EQ(target, std::vector<uint8_t>(999));
+}
+
+// Far more than the peer grants at a time.
+TEST(Sdr, ThousandsOfMessagesMayWait) {
+  RigSettings s = usual();
+  s.there.loss = 0.01;
+  s.traffic.messages = 5000;
+  s.traffic.least_bytes = s.traffic.most_bytes = 100;
+  s.traffic.buffers = 8;
+  s.there.delay = s.back.delay = Duration::micros(10);
+  s.sdr.receiver.generation_rest = Duration::micros(100);
+  SdrRig rig(s);
+  EXPECT_EQ(rig.run(), "");
+  EXPECT_EQ(rig.delivered(), 5000u);
 }
 
 // Either queue pair: without signals nothing ends either.

@@ -53,6 +53,7 @@ MAY_INCLUDE = {
     "host/api/": ["host/xfer/", "host/sdr/", "host/verbs/", "host/model_fabric/", "host/fabric/", "dataplane/base/"],
     "host/xfer/": ["host/sdr/", "host/model_fabric/", "host/code/", "host/fabric/", "dataplane/base/"],
     "host/control/": ["controlplane/tls/", "host/fabric/", "dataplane/base/"],
+    "host/register/": ["host/control/", "controlplane/tls/", "host/fabric/", "dataplane/base/"],
     "host/verbs/": ["host/fabric/", "host/memory/", "dataplane/base/"],
     "proxy/": ANYTHING,
     "bench/": ANYTHING,

@@ -6,7 +6,7 @@
 namespace matchrdma::host {
 
 #ifdef MATCHRDMA_HAS_VERBS
-Result<std::unique_ptr<Nic>> open_device(const std::string& device, int gid_index) {
+Result<std::unique_ptr<Nic>> open_rdma_nic(const std::string& device, int gid_index) {
   VerbsOptions o;
   o.device = device;
   o.gid_index = gid_index;
@@ -15,7 +15,7 @@ Result<std::unique_ptr<Nic>> open_device(const std::string& device, int gid_inde
   return std::move(opened->nic);
 }
 #else
-Result<std::unique_ptr<Nic>> open_device(const std::string&, int) {
+Result<std::unique_ptr<Nic>> open_rdma_nic(const std::string&, int) {
   return Error{"this library was built without rdma-core: install libibverbs-dev and build it again"};
 }
 #endif

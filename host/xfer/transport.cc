@@ -1,0 +1,24 @@
+#include "host/xfer/transfer.h"
+
+namespace matchrdma::host {
+
+Result<SettledTransfer> settle(const XferSettings& s, bool uc_here, bool uc_there) {
+  const bool both = uc_here && uc_there;
+  const std::string lacks =
+      std::string("the NIC of ") + (uc_here ? "the other end" : "this end") + " has no UC";
+  SettledTransfer t{s, {}};
+  if (s.transport == XferTransport::kUc) {
+    if (s.scheme == XferScheme::kReliable)
+      return Error{
+          "transport uc with scheme rc: that scheme is RC's own; choose transport auto, or another scheme"};
+    if (!both) return Error{"transport uc: " + lacks + "; choose transport auto or rc"};
+  }
+  if (s.scheme == XferScheme::kReliable || (s.transport != XferTransport::kRc && both)) return t;
+  t.settings.scheme = XferScheme::kReliable;
+  t.settings.hadamard.reset();
+  t.instead = (s.transport == XferTransport::kRc ? "over RC, as was asked for" : lacks) +
+              ": the NICs repair, and what they have repaired needs no code";
+  return t;
+}
+
+}  // namespace matchrdma::host
