@@ -118,16 +118,24 @@ constexpr uint32_t kCompletions = 32768;  // of both queue pairs at any rate; a 
 
 Result<std::vector<LiveRow>> move_live(const XferArguments& a, const XferRequest& request, host::Nic& nic) {
   const host::ControlHello hello = live_hello(nic.limits());
+  std::unique_ptr<XferRegistration> registration;
+  if (!request.registrar_ip.empty()) {
+    auto made = XferRegistration::make(request.registrar_ip, request.registrar_port, a.registrar_key);
+    if (!made) return Error{made.error()};
+    registration = std::move(*made);
+  }
   if (!a.listen.empty()) {
     auto peer = XferPeer::wait(request.ip, request.port, a.key, hello);
     if (!peer) return Error{peer.error()};
-    return LiveEnd(nic, **peer).receive_all([&a](Bytes bytes) { return write_bytes(a.output, bytes); });
+    return LiveEnd(nic, **peer, registration.get()).receive_all([&a](Bytes bytes) {
+      return write_bytes(a.output, bytes);
+    });
   }
   const auto from = bytes_to_move(a.input, made_up(request));
   if (!from) return Error{from.error()};
   auto peer = XferPeer::connect(request.ip, request.port, a.key, hello);
   if (!peer) return Error{peer.error()};
-  return LiveEnd(nic, **peer).send_all(*from, request.settings.xfer, request.schemes);
+  return LiveEnd(nic, **peer, registration.get()).send_all(*from, request.settings.xfer, request.schemes);
 }
 
 int run_live(const XferArguments& a, const XferRequest& request) {

@@ -14,8 +14,7 @@
 namespace matchrdma {
 namespace {
 
-using host::SdrEndpoint;
-using host::SdrOptions;
+using host::MessageEnd;
 using host::TransferAnswer;
 using host::TransferOffer;
 using host::TransferReport;
@@ -27,7 +26,8 @@ constexpr Duration kNap = Duration::micros(100);  // what a receive queue bears 
 constexpr Duration kLook = Duration::millis(1);   // at the control connection
 constexpr Duration kStandstill = Duration::seconds(60);
 constexpr size_t kUnderWayMore = 4;  // messages of the sender beyond those that are granted
-constexpr uint32_t kDataPath = 0, kSignalPath = 1;
+constexpr Duration kRegistration =
+    Duration::seconds(5);  // both proxies have taken all paths by then, or data goes
 
 uint64_t random_number() {
   std::random_device r;
@@ -78,20 +78,44 @@ struct LiveEnd::Source {
   std::vector<host::Region> regions;
 };
 
-Result<void> LiveEnd::drive(SdrEndpoint& end, const Drive& d) {
+// What the peer says, what the proxy says, and what is to be said to them.
+Result<void> LiveEnd::look_around(MessageEnd& end, const Drive& d, Duration most, LiveRow& row) {
+  const Instant now = clock_now();
+  for (const host::ControlMessage& m : end.take_control())
+    if (auto r = peer_.say(m); !r) return r;
+  const auto flows = end.take_flows();
+  std::vector<std::string> news = end.take_news();
+  if (registration_ != nullptr) {
+    registration_->tell(flows, row.settings.path_mtu, now);
+    registration_->run(now);
+    for (std::string& n : registration_->take_news()) news.push_back(std::move(n));
+  }
+  while (auto e = nic_.event()) news.push_back(std::move(*e));
+  for (const std::string& n : news) {
+    std::fprintf(stderr, "matchrdma-xfer: %s\n", n.c_str());
+    row.news.push_back(n);
+  }
+  peer_.turn(most);
+  while (const auto m = peer_.next())
+    if (!end.on_control(*m, clock_now()) && !d.heard(*m))
+      return Error{"the other end says something that does not belong to this transfer"};
+  return peer_.going();
+}
+
+Result<void> LiveEnd::drive(MessageEnd& end, const Drive& d, LiveRow& row) {
   Instant now = clock_now(), busy = now, looked = now, moved_at = now;
   uint64_t moved = d.moved();
   while (!d.done()) {
     const size_t n = end.poll(now);
     if (std::string wrong = d.step(now); !wrong.empty()) return Error{std::move(wrong)};
     if (n != 0) busy = now;
-    const Instant due = end.next_wakeup();
+    const Instant due = end.next_wakeup(now);
     const bool idle = now - busy >= kSpin && due > now;
     if (idle || now - looked >= kLook) {
-      peer_.turn(idle ? Duration{std::min(kNap.ns, (due - now).ns)} : Duration{});
-      if (auto r = peer_.going(); !r) return r;
+      if (auto r = look_around(end, d, idle ? Duration{std::min(kNap.ns, (due - now).ns)} : Duration{}, row);
+          !r)
+        return r;
       looked = now;
-      while (const auto e = nic_.event()) std::fprintf(stderr, "matchrdma-xfer: %s\n", e->c_str());
       if (const uint64_t m = d.moved(); m != moved) {
         moved = m;
         moved_at = now;
@@ -103,86 +127,73 @@ Result<void> LiveEnd::drive(SdrEndpoint& end, const Drive& d) {
   return {};
 }
 
-// The endpoint goes on meanwhile: the other end may not have heard the last signals.
-Result<void> LiveEnd::drive_until_report(SdrEndpoint& end, Drive d, uint32_t epoch, TransferReport& out) {
+// The end goes on meanwhile: the other one may not have heard the last signals.
+Result<void> LiveEnd::drive_until_report(MessageEnd& end, const Drive& d, LiveRow& row, TransferReport& out) {
   bool here = false;
-  std::string wrong;
-  const auto step = [&](Instant now) {
-    if (auto m = peer_.next()) {
-      const auto* report = std::get_if<TransferReport>(&*m);
-      if (report == nullptr || report->epoch != epoch) return std::string("the other end does not report");
-      out = *report;
-      here = true;
-    }
-    return d.step(now);
+  Drive more = d;
+  more.heard = [&](const host::ControlMessage& m) {
+    const auto* report = std::get_if<TransferReport>(&m);
+    if (report == nullptr || report->epoch != out.epoch) return false;
+    out = *report;
+    here = true;
+    return true;
   };
-  const auto done = d.done;
-  return drive(end, {step, [&] { return d.moved() + (done() ? clock_now().ns / 1'000'000'000 : 0); },
-                     [&] { return here && done(); }});
+  more.moved = [&] { return d.moved() + (d.done() ? clock_now().ns / 1'000'000'000 : 0); };
+  more.done = [&] { return here && d.done(); };
+  return drive(end, more, row);
 }
 
-Result<SdrEndpoint::Addresses> LiveEnd::peers_addresses(uint32_t epoch, const host::SdrShape& agreed) {
-  auto a = peer_.hear<host::PathAddresses>("its queue pairs");
-  if (!a) return Error{a.error()};
-  if (a->all.size() != 2 || a->all[0].epoch != epoch || a->all[1].epoch != epoch ||
-      a->all[0].path != kDataPath || a->all[1].path != kSignalPath)
-    return Error{"the other end names other queue pairs than those of this transfer"};
-  return SdrEndpoint::Addresses{a->all[0].address, a->all[1].address, agreed};
-}
-
-Result<void> LiveEnd::say_addresses(const SdrEndpoint& end, uint32_t epoch, host::Transport transport) {
-  const SdrEndpoint::Addresses mine = end.addresses();
-  return peer_.say(host::PathAddresses{
-      {{kDataPath, epoch, transport, mine.data}, {kSignalPath, epoch, host::Transport::kUd, mine.signal}}});
+Result<void> LiveEnd::drive_until_registered(MessageEnd& end, const XferSettings& s, LiveRow& row) {
+  if (registration_ == nullptr || s.scheme != XferScheme::kCells) return {};
+  const Instant until = clock_now() + kRegistration;
+  const size_t wanted = registration_->known() + s.paths;
+  Drive d{[](Instant) { return std::string(); }, [] { return uint64_t{0}; },
+          [&] { return registration_->known() >= wanted || clock_now() >= until; }};
+  return drive(end, d, row);
 }
 
 Result<LiveRow> LiveEnd::send_one(const Source& source, const XferSettings& s, uint32_t epoch) {
   auto offer = make_offer(s, source.bytes.size(), epoch);
   if (!offer) return Error{offer.error()};
   offer->sha256 = source.digest;
-  const SdrOptions options = *sdr_options(s, epoch);
-  auto end = SdrEndpoint::make(options, nic_, clock_now());
+  auto end = make_end(s, epoch, nic_, clock_now());
   if (!end) return Error{end.error()};
   if (auto r = peer_.say(*offer); !r) return Error{r.error()};
-  if (auto r = say_addresses(**end, epoch, options.transport); !r) return Error{r.error()};
   const auto answer = peer_.hear<TransferAnswer>("its answer to the offer");
   if (!answer) return Error{answer.error()};
   if (!answer->accepted) return Error{"the other end refuses: " + answer->why};
-  const auto theirs = peers_addresses(epoch, options.shape);
-  if (!theirs) return Error{theirs.error()};
-  if (auto r = (*end)->connect(*theirs); !r) return Error{r.error()};
 
+  LiveRow row{s, source.bytes.size(), {}, {}};
+  if (auto r = drive_until_registered(**end, s, row); !r) return Error{r.error()};
   host::TransferSend send(**end, source.bytes, source.keys, s.message_bytes, s.messages_ahead + kUnderWayMore);
-  const host::SenderCounters& n = (*end)->sender().counters();
   Progress progress(scheme_name(s.scheme), source.bytes.size());
   Instant began = Instant::never(), ended = Instant::never();
+  const auto packets = [&] { return (*end)->figures().packets; };
   const auto step = [&](Instant now) {
     send.poll();
-    if (began.is_never() && n.packets > 0) began = now;
+    if (began.is_never() && packets() > 0) began = now;
     if (ended.is_never() && send.done()) ended = now;
     progress.update(send.released_bytes());
     return send.error();
   };
-  const Drive d{step, [&] { return n.packets + send.released_bytes(); }, [&] { return send.done(); }};
-  if (auto r = drive(**end, d); !r) return Error{r.error()};
+  const Drive d{step, [&] { return packets() + send.released_bytes(); }, [&] { return send.done(); }};
+  if (auto r = drive(**end, d, row); !r) return Error{r.error()};
   progress.finish();
-  LiveRow row{s, source.bytes.size(), {}, {}};
+  const host::EndFigures n = (*end)->figures();
   TransferReport& mine = row.sender;
-  mine.epoch = epoch;
+  mine.epoch = row.receiver.epoch = epoch;
   mine.took = static_cast<uint64_t>(std::max<int64_t>((ended - earlier(began, ended)).ns, 1));
   mine.packets = n.packets;
   mine.resent = n.resent;
   mine.rate_halved = n.rate_halved;
-  mine.round_trip = static_cast<uint64_t>((*end)->sender().round_trip().ns);
+  mine.round_trip = static_cast<uint64_t>(n.round_trip.ns);
   mine.sha256 = source.digest;
   if (auto r = peer_.say(mine); !r) return Error{r.error()};
-  if (auto r = drive_until_report(**end, d, epoch, row.receiver); !r) return Error{r.error()};
+  if (auto r = drive_until_report(**end, d, row, row.receiver); !r) return Error{r.error()};
   return row;
 }
 
 Result<LiveRow> LiveEnd::receive_one(const TransferOffer& offer, std::vector<uint8_t>& to) {
-  auto theirs = peers_addresses(offer.epoch, {});
-  if (!theirs) return Error{theirs.error()};
   const auto refuse = [&](const std::string& why) {
     peer_.say(TransferAnswer{offer.epoch, false, host::sayable(why)}).ok();
     return Error{"this end refuses: " + why};
@@ -194,16 +205,12 @@ Result<LiveRow> LiveEnd::receive_one(const TransferOffer& offer, std::vector<uin
   } catch (const std::bad_alloc&) {
     return refuse("has no memory for " + std::to_string(offer.bytes) + " bytes");
   }
-  auto end = SdrEndpoint::make(taken->options, nic_, clock_now());
+  const XferSettings& s = *taken;
+  auto end = make_end(s, offer.epoch, nic_, clock_now());
   if (!end) return refuse(end.error());
-  theirs->shape = taken->options.shape;  // made of the offer
-  if (auto r = (*end)->connect(*theirs); !r) return refuse(r.error());
   if (auto r = peer_.say(TransferAnswer{offer.epoch, true, {}}); !r) return Error{r.error()};
-  if (auto r = say_addresses(**end, offer.epoch, taken->options.transport); !r) return Error{r.error()};
 
-  const XferSettings& s = taken->settings;
   host::TransferReceive receive(**end, to, s.message_bytes);
-  const host::ReceiverCounters& n = (*end)->receiver().counters();
   Progress progress(scheme_name(s.scheme), to.size());
   const auto step = [&](Instant now) {
     receive.poll(now);
@@ -211,16 +218,18 @@ Result<LiveRow> LiveEnd::receive_one(const TransferOffer& offer, std::vector<uin
     return receive.error();
   };
   LiveRow row{s, offer.bytes, {}, {}};
-  const Drive d{step, [&] { return n.packets + receive.received_bytes(); }, [&] { return receive.done(); }};
-  if (auto r = drive_until_report(**end, d, offer.epoch, row.sender); !r) return Error{r.error()};
+  row.sender.epoch = offer.epoch;
+  const Drive d{step, [&] { return receive.received_bytes(); }, [&] { return receive.done(); }};
+  if (auto r = drive_until_report(**end, d, row, row.sender); !r) return Error{r.error()};
   progress.finish();
+  const host::EndFigures n = (*end)->figures();
   TransferReport& mine = row.receiver;
   mine.epoch = offer.epoch;
-  mine.decoded = n.decoded_packets;
+  mine.decoded = n.decoded;
   mine.duplicates = n.duplicates;
   mine.stale = n.stale;
   mine.missing_bytes = receive.missing_bytes();
-  mine.rq_low = (*end)->counters().rq_low;
+  mine.rq_low = n.rq_low;
   mine.sha256 = sha256(to, [this] { peer_.turn({}); });
   if (auto r = peer_.say(mine); !r) return Error{r.error()};
   return row;

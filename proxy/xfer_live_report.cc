@@ -65,6 +65,8 @@ Result<void> write_live_json(const std::vector<LiveRow>& rows, const std::string
                                 {"sha256_received", digest_text(r.receiver.sha256)},
                                 {"same", r.same()}});
     if (!r.note.empty()) all["transfers"].back()["note"] = r.note;
+    if (r.settings.scheme == host::XferScheme::kCells) all["transfers"].back()["paths"] = r.settings.paths;
+    if (!r.news.empty()) all["transfers"].back()["news"] = r.news;
     if (r.settings.hadamard) all["transfers"].back()["transform"] = element_name(*r.settings.hadamard);
   }
   return write_json(all, path);

@@ -21,8 +21,8 @@ Result<void> fits(const host::XferSettings& s, uint32_t max_path_mtu, const std:
 }
 
 Result<host::TransferOffer> make_offer(const host::XferSettings& s, uint64_t bytes, uint32_t epoch) {
-  const auto options = sdr_options(s, epoch);
-  if (!options) return Error{options.error()};
+  const auto layout = host::transfer_layout(s, epoch);
+  if (!layout) return Error{layout.error()};
   host::TransferOffer o;
   o.epoch = epoch;
   o.scheme = static_cast<uint8_t>(s.scheme);
@@ -36,12 +36,14 @@ Result<host::TransferOffer> make_offer(const host::XferSettings& s, uint64_t byt
   o.messages_ahead = s.messages_ahead;
   o.rate = static_cast<uint64_t>(s.rate.bps);
   o.round_trip = static_cast<uint64_t>(s.round_trip.ns);
-  o.layout = options->shape.layout;
+  o.paths = s.paths;
+  o.proxied = s.proxied;
+  o.layout = *layout;
   return o;
 }
 
-Result<TakenOffer> take_offer(const host::TransferOffer& o, const host::NicLimits& nic) {
-  if (o.scheme > static_cast<uint8_t>(host::XferScheme::kReliable))
+Result<host::XferSettings> take_offer(const host::TransferOffer& o, const host::NicLimits& nic) {
+  if (o.scheme > static_cast<uint8_t>(host::XferScheme::kCells))
     return Error{"does not know scheme number " + std::to_string(o.scheme) +
                  ": install the same release at both ends"};
   if (o.transform > 1 + static_cast<uint8_t>(host::ElementType::kF16))
@@ -54,8 +56,7 @@ Result<TakenOffer> take_offer(const host::TransferOffer& o, const host::NicLimit
   if (o.message_bytes == 0 || o.message_bytes > kMostXferBytes || o.messages_ahead > kMostMessagesAhead ||
       o.rate == 0 || o.rate > INT64_MAX || o.round_trip > kLongestRoundTrip)
     return Error{"got an offer whose figures are out of range"};
-  TakenOffer t;
-  host::XferSettings& s = t.settings;
+  host::XferSettings s;
   s.scheme = static_cast<host::XferScheme>(o.scheme);
   s.copy = o.copy;
   if (o.transform != 0) s.hadamard = static_cast<host::ElementType>(o.transform - 1);
@@ -66,17 +67,19 @@ Result<TakenOffer> take_offer(const host::TransferOffer& o, const host::NicLimit
   s.messages_ahead = o.messages_ahead;
   s.rate = Rate{static_cast<int64_t>(o.rate)};
   s.round_trip = Duration{static_cast<int64_t>(o.round_trip)};
-  if (s.scheme != host::XferScheme::kReliable && !nic.uc)
+  s.paths = o.paths;
+  s.proxied = o.proxied;
+  const bool over_rc = s.scheme == host::XferScheme::kReliable || s.scheme == host::XferScheme::kCells;
+  if (!over_rc && !nic.uc)
     return Error{"the NIC of the receiving end has no UC service: choose --transport auto or rc"};
   if (auto r = fits(s, nic.max_path_mtu, "the receiving end"); !r) return Error{r.error()};
-  auto options = sdr_options(s, o.epoch);
-  if (!options) return Error{options.error()};
-  if (options->shape.layout != o.layout)
+  const auto layout = host::transfer_layout(s, o.epoch);
+  if (!layout) return Error{layout.error()};
+  if (*layout != o.layout)
     return Error{
         "comes to another layout of the immediate data than the sender: install the same release at "
         "both ends"};
-  t.options = *options;
-  return t;
+  return s;
 }
 
 }  // namespace matchrdma

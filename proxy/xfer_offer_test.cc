@@ -37,17 +37,36 @@ TEST(XferOffer, BothEndsComeToTheSameShape) {
     ASSERT_TRUE(offer.ok()) << offer.error();
     const auto taken = take_offer(*offer, nic());
     ASSERT_TRUE(taken.ok()) << taken.error();
-    const auto mine = host::sdr_options(s, 77);
-    EXPECT_EQ(taken->options.shape.layout, mine->shape.layout);
-    EXPECT_EQ(taken->options.shape.epoch, 77u);
-    EXPECT_EQ(taken->options.shape.packet_bytes, mine->shape.packet_bytes);
-    EXPECT_EQ(taken->options.shape.code_k, mine->shape.code_k);
-    EXPECT_EQ(taken->options.shape.code_m, mine->shape.code_m);
-    EXPECT_EQ(taken->options.transport, mine->transport);
-    EXPECT_EQ(taken->options.receiver.slots, mine->receiver.slots);
-    EXPECT_TRUE(taken->options.receiver.copy);
-    EXPECT_EQ(taken->options.connection.timeout_exponent, mine->connection.timeout_exponent);
+    const auto mine = host::sdr_options(s, 77), theirs = host::sdr_options(*taken, 77);
+    EXPECT_EQ(theirs->shape.layout, mine->shape.layout);
+    EXPECT_EQ(theirs->shape.epoch, 77u);
+    EXPECT_EQ(theirs->shape.packet_bytes, mine->shape.packet_bytes);
+    EXPECT_EQ(theirs->shape.code_k, mine->shape.code_k);
+    EXPECT_EQ(theirs->shape.code_m, mine->shape.code_m);
+    EXPECT_EQ(theirs->transport, mine->transport);
+    EXPECT_EQ(theirs->receiver.slots, mine->receiver.slots);
+    EXPECT_TRUE(theirs->receiver.copy);
+    EXPECT_EQ(theirs->connection.timeout_exponent, mine->connection.timeout_exponent);
   }
+}
+
+TEST(XferOffer, BothEndsCutTheSameCells) {
+  host::XferSettings s = settings(host::XferScheme::kCells);
+  s.copy = false;
+  s.paths = 3;
+  s.proxied = true;
+  const auto offer = make_offer(s, 5'000'001, 77);
+  ASSERT_TRUE(offer.ok()) << offer.error();
+  host::NicLimits without_uc = nic();
+  without_uc.uc = false;
+  const auto taken = take_offer(*offer, without_uc);
+  ASSERT_TRUE(taken.ok()) << taken.error();
+  const auto mine = host::flowcell_options(s), theirs = host::flowcell_options(*taken);
+  EXPECT_EQ(theirs->shape, mine->shape);
+  EXPECT_EQ(theirs->soft_floor, Duration::millis(100));
+  EXPECT_EQ(theirs->rate, mine->rate);
+  s.paths = 65;
+  EXPECT_NE(make_offer(s, 1, 1).error().find("choose 1 to 64"), std::string::npos);
 }
 
 TEST(XferOffer, TheTransformIsAgreedOn) {
@@ -55,7 +74,7 @@ TEST(XferOffer, TheTransformIsAgreedOn) {
   for (const auto type : {host::ElementType::kF32, host::ElementType::kBf16, host::ElementType::kF16}) {
     s.hadamard = type;
     auto offer = *make_offer(s, 5'000'001, 77);
-    EXPECT_EQ(take_offer(offer, nic())->options.shape, host::sdr_options(s, 77)->shape);
+    EXPECT_EQ(host::sdr_options(*take_offer(offer, nic()), 77)->shape, host::sdr_options(s, 77)->shape);
     offer.scheme = 0;
     EXPECT_FALSE(take_offer(offer, nic()).ok());
     offer.transform = 4;
@@ -85,7 +104,7 @@ TEST(XferOffer, RefusalsSayWhatToDo) {
   EXPECT_NE(why(same, [](host::NicLimits& n) { n.max_path_mtu = 1024; }).find("choose 1024"),
             std::string::npos);
   using Offer = host::TransferOffer;
-  EXPECT_NE(why([](Offer& o) { o.scheme = 9; }, same).find("same release"), std::string::npos);
+  EXPECT_NE(why([](Offer& o) { o.scheme = 99; }, same).find("same release"), std::string::npos);
   EXPECT_NE(why([](Offer& o) { o.layout = {9, 17, 6}; }, same).find("same release"), std::string::npos);
   EXPECT_NE(why([](Offer& o) { o.bytes = kMostXferBytes + 1; }, same).find("at a time"), std::string::npos);
   for (const auto& wrong : std::vector<void (*)(Offer&)>{

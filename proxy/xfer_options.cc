@@ -17,20 +17,21 @@ struct Word {
   const char* text;
   XferScheme scheme;
 };
-constexpr std::array<Word, 5> kSchemes{{{"sr", XferScheme::kSelectiveRepeat},
+constexpr std::array<Word, 6> kSchemes{{{"sr", XferScheme::kSelectiveRepeat},
                                         {"ec", XferScheme::kErasureCode},
                                         {"xor", XferScheme::kXor},
                                         {"best-effort", XferScheme::kBestEffort},
-                                        {"rc", XferScheme::kReliable}}};
+                                        {"rc", XferScheme::kReliable},
+                                        {"cells", XferScheme::kCells}}};
 
 Result<std::vector<XferScheme>> schemes_of(const std::string& text) {
   std::vector<XferScheme> all;
   for (const Word& w : kSchemes) {
     if (text == w.text) return std::vector<XferScheme>{w.scheme};
-    all.push_back(w.scheme);
+    if (w.scheme != XferScheme::kCells) all.push_back(w.scheme);  // of more than one link
   }
   if (text == "all") return all;
-  return Error{"--scheme " + text + ": no such scheme; choose sr, ec, xor, best-effort, rc or all"};
+  return Error{"--scheme " + text + ": no such scheme; choose sr, ec, xor, best-effort, rc, cells or all"};
 }
 
 constexpr std::array<const char*, 3> kTransports{"auto", "uc", "rc"};  // by host::XferTransport
@@ -86,6 +87,38 @@ Result<void> read_path(const XferArguments& a, host::ModelTransferSettings& s) {
   return {};
 }
 
+/// ADDRESS or ADDRESS:PORT; without a port it stays as it is.
+Result<void> read_endpoint(const std::string& option, const std::string& text, std::string& ip,
+                           uint16_t& port) {
+  if (const auto address = parse_address(text); address) {
+    ip = to_text(*address);
+  } else if (const auto both = parse_endpoint(text); both) {
+    ip = to_text(both->address);
+    port = both->port;
+  } else {
+    return Error{option + " " + text + ": " + both.error()};
+  }
+  return {};
+}
+
+Result<void> read_cells(const XferArguments& a, XferRequest& r) {
+  host::XferSettings& x = r.settings.xfer;
+  const bool cells = r.schemes == std::vector<XferScheme>{XferScheme::kCells};
+  for (const auto& [option, given] : {std::pair{"--paths", !a.paths.empty()}, std::pair{"--proxied", a.proxied},
+                                      std::pair{"--register", !a.registrar.empty()}})
+    if (given && !cells) return Error{std::string(option) + " is of cells alone: add --scheme cells"};
+  if (!a.paths.empty()) {
+    const auto paths = parse_whole(a.paths, 1, 64, "choose 1 to 64");
+    if (!paths) return Error{"--paths " + a.paths + ": choose 1 to 64"};
+    x.paths = static_cast<uint32_t>(*paths);
+  }
+  x.proxied = a.proxied || !a.registrar.empty();
+  if (a.registrar.empty()) return {};
+  if (a.registrar_key.empty())
+    return Error{"--register-key: the file with the line IDENTITY HEXKEY of the proxy"};
+  return read_endpoint("--register", a.registrar, r.registrar_ip, r.registrar_port);
+}
+
 Result<void> read_live(const XferArguments& a, XferRequest& r) {
   const bool listens = !a.listen.empty();
   const std::string option = listens ? "--listen" : "--connect", text = listens ? a.listen : a.connect;
@@ -97,14 +130,7 @@ Result<void> read_live(const XferArguments& a, XferRequest& r) {
     return Error{a.input + ": the end that listens receives; name it at the other"};
   if (!listens && !a.output.empty())
     return Error{"--output " + a.output + ": this end sends; name it at the end that listens"};
-  if (const auto address = parse_address(text); address) {
-    r.ip = to_text(*address);
-  } else if (const auto both = parse_endpoint(text); both) {
-    r.ip = to_text(both->address);
-    r.port = both->port;
-  } else {
-    return Error{option + " " + text + ": " + both.error()};
-  }
+  if (auto e = read_endpoint(option, text, r.ip, r.port); !e) return e;
   host::XferSettings& x = r.settings.xfer;
   if (r.settings.there.loss == 0) x.expected_loss = host::XferSettings{}.expected_loss;
   x.messages_ahead = host::messages_ahead(x.rate, x.round_trip, x.message_bytes);
@@ -126,9 +152,12 @@ void add_xfer_options(CLI::App& app, XferArguments& a) {
   app.add_option("--scheme", a.scheme,
                  "sr: selective repeat; ec: erasure code; xor: one parity chunk; best-effort: what is lost is "
                  "zero; rc: the "
-                 "NIC's go-back-N; all: each in turn")
+                 "NIC's go-back-N; cells: several queue pairs, each a path; all: each of the others in turn")
       ->capture_default_str();
   app.add_option("--code", a.code, "Data and parity chunks of ec; xor takes the first")->capture_default_str();
+  app.add_option("--paths", a.paths, "Of cells, 1 to 64 (4): they share --rate");
+  app.add_flag("--proxied", a.proxied,
+               "Proxies answer for the far end: cells wait longer before a path is suspected");
   app.add_option("--transport", a.transport,
                  "uc; rc: the NICs repair, whatever the scheme; auto: uc where both NICs have it, otherwise rc")
       ->capture_default_str();
@@ -153,6 +182,11 @@ void add_xfer_options(CLI::App& app, XferArguments& a) {
   app.add_option("--listen", a.listen, "Receive: ADDRESS[:PORT] of the control connection");
   app.add_option("--connect", a.connect, "Send to the end that listens there");
   app.add_option("--key", a.key, "File with the line IDENTITY HEXKEY that both ends have");
+  app.add_option(
+      "--register", a.registrar,
+      "Tell the proxy of this end, at its registration listener ADDRESS[:PORT], the queue pairs of cells");
+  app.add_option("--register-key", a.registrar_key,
+                 "File with the line IDENTITY HEXKEY that the proxy has, too");
   app.add_option("--json", a.json, "Write the figures as JSON to this file; - is stdout");
 }
 
@@ -181,6 +215,7 @@ Result<XferRequest> read_xfer(const XferArguments& a) {
   if (!legal_path_mtu(x.path_mtu)) return Error{"--mtu " + a.mtu + ": choose 256, 512, 1024, 2048 or 4096"};
   if (a.tier != "a" && a.tier != "c") return Error{"--tier " + a.tier + ": choose a or c"};
   x.copy = a.tier == "c";
+  if (auto c = read_cells(a, r); !c) return Error{c.error()};
   if (a.live())
     if (auto l = read_live(a, r); !l) return Error{l.error()};
   if (r.schemes.size() > 1 && !a.output.empty())

@@ -15,7 +15,10 @@ struct XferArguments {
                              rate = "100Gbps", transport = "auto";
   std::string hadamard, distance = "1000km", loss = "0", reorder = "0", duplicate = "0", seed = "1", tier = "a",
                         json;
-  std::string device, listen, connect, key;  ///< between two processes, over RDMA devices
+  std::string paths;
+  bool proxied = false;
+  std::string device, listen, connect, key, registrar,
+      registrar_key;  ///< between two processes, over RDMA devices
   bool live() const { return !device.empty() || !listen.empty() || !connect.empty(); }
 };
 
@@ -29,6 +32,8 @@ struct XferRequest {
   uint64_t bytes = 0;  ///< made up, where no file is named
   std::string ip;      ///< live: where to listen or to connect
   uint16_t port = kXferPort;
+  std::string registrar_ip{};  ///< live: of the proxy that is told; empty: none
+  uint16_t registrar_port = 4790;
 };
 
 void add_xfer_options(CLI::App& app, XferArguments& a);

@@ -201,6 +201,8 @@ void layout(Io& io, TransferOffer& m) {
   io.value(m.code_k);
   io.value(m.code_m);
   io.value(m.messages_ahead);
+  io.value(m.paths);
+  io.value(m.proxied);
   io.value(m.rate);
   io.value(m.round_trip);
   layout(io, m.layout);

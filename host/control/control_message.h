@@ -108,7 +108,8 @@ struct TransferOffer {
   bool copy = false;      ///< tier C at the receiver
   uint8_t transform = 0;  ///< 0: none, otherwise 1 and the element's type, as the layer above numbers them
   uint64_t bytes = 0, message_bytes = 0;
-  uint32_t path_mtu = 1024, code_k = 0, code_m = 0, messages_ahead = 0;
+  uint32_t path_mtu = 1024, code_k = 0, code_m = 0, messages_ahead = 0, paths = 1;
+  bool proxied = false;     ///< proxies answer for the far end
   uint64_t rate = 0;        ///< bits per second
   uint64_t round_trip = 0;  ///< ns, a guess
   ImmediateLayout layout;   ///< what came of all that, to compare

@@ -17,8 +17,8 @@ inline std::vector<ControlMessage> one_of_each() {
   qp.gid.fill(7);
   FlowEnd end{{}, 0x11, 0xffffff};
   end.gid[15] = 9;
-  TransferOffer offer{9, 1, true, 2,          1ull << 33, 1 << 20,    4096,
-                      8, 2, 20,   1ull << 37, 1ull << 27, {5, 8, 19}, {}};
+  TransferOffer offer{9, 1,  true, 2,    1ull << 33, 1 << 20,    4096,       8,
+                      2, 20, 3,    true, 1ull << 37, 1ull << 27, {5, 8, 19}, {}};
   offer.sha256.fill(3);
   TransferReport report{9, 1ull << 40, 2, 3, 4, 5, 6, 7, 8, 9, 10, {}};
   report.sha256.fill(4);

@@ -125,7 +125,7 @@ void FlowcellEnd::fail(uint32_t path, Instant now) {
   Path& p = paths_[path];
   if (!p.queue || std::exchange(p.failed, true)) return;
   p.queue->fail();
-  sender_.path_down(path);
+  sender_.path_down(path, now);
   control_.emplace_back(Fence{path, p.epoch});
   p.pause = now - p.up_at > kMostPause ? kLeastPause : std::clamp(p.pause * 2, kLeastPause, kMostPause);
   p.open_at = now + p.pause;
@@ -139,7 +139,7 @@ void FlowcellEnd::end_fence(uint32_t path, Instant now) {
     if (p.fence_answered && p.peer_fenced) {
       if (p.up) {
         fenced_.push_back(p.flow);
-        if (!sender_.path_fenced(path, *p.peer_fenced))
+        if (!sender_.path_fenced(path, *p.peer_fenced, now))
           broken("flowcell: the peer says that " + std::to_string(*p.peer_fenced) + " cells came by path " +
                  std::to_string(path) + ", which is not so");
       }

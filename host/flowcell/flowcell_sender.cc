@@ -9,6 +9,7 @@ namespace matchrdma::host {
 namespace {
 
 constexpr int64_t kDeadAfter = 4;  // times T_soft
+constexpr size_t kMostNews = 256;
 constexpr Duration kProbe = Duration::seconds(1);
 constexpr Duration kLeastLook = Duration::micros(1), kMostLook = Duration::micros(50);
 
@@ -89,10 +90,16 @@ std::optional<FlowcellSent> FlowcellSender::take_sent() {
 
 // ---- what comes back
 
-void FlowcellSender::confirm(Path& p, const TrackedCell& c) {
+void FlowcellSender::tell(const Path& p, PathNews::What what, Instant now) {
+  if (news_.size() >= kMostNews) news_.erase(news_.begin());
+  news_.push_back({now, static_cast<uint32_t>(&p - paths_.data()), what, now - p.progress});
+}
+
+void FlowcellSender::confirm(Path& p, const TrackedCell& c, Instant now) {
   if (c.probe) {
-    if (p.state == PathState::kProbing) p.state = PathState::kGood;
-    return;
+    if (p.state != PathState::kProbing) return;
+    p.state = PathState::kGood;
+    return tell(p, PathNews::What::kRejoined, now);
   }
   Message& m = *find(c.ref.message);  // it is not released while a copy is out
   confirm(m, c.ref.cell);
@@ -141,12 +148,15 @@ bool FlowcellSender::take_tokens(Path& p, Instant now) {
       const TrackedCell c = p.tracking.pop();
       bytes += c.bytes;
       if (p.tracking.confirmed() == t->tails && !c.duplicate) p.meter.sample(arrived - c.posted, c.bytes);
-      confirm(p, c);
+      confirm(p, c, now);
       p.leaving.push_back(c);
     }
     if (bytes > 0) p.meter.came(bytes, arrived);
     p.progress = now;
-    if (p.state == PathState::kSuspect) p.state = PathState::kGood;
+    if (p.state == PathState::kSuspect) {
+      p.state = PathState::kGood;
+      tell(p, PathNews::What::kAnswered, now);
+    }
     if (p.tracking.empty()) p.meter.restart();
   }
   for (; !p.leaving.empty() && p.leaving.front().request <= p.queue->completed(); p.leaving.pop_front())
@@ -154,16 +164,17 @@ bool FlowcellSender::take_tokens(Path& p, Instant now) {
   return true;
 }
 
-bool FlowcellSender::path_fenced(uint32_t path, uint64_t tails) {
+bool FlowcellSender::path_fenced(uint32_t path, uint64_t tails, Instant now) {
   Path& p = paths_[path];
   const uint64_t confirmed = p.tracking.confirmed();
   if (tails < confirmed || tails > confirmed + p.tracking.size()) return false;
   for (uint64_t n = confirmed; !p.tracking.empty(); ++n) {
     const TrackedCell c = p.tracking.pop();
-    if (n < tails) confirm(p, c);
+    if (n < tails) confirm(p, c, now);
     let_go(c);
   }
   for (; !p.leaving.empty(); p.leaving.pop_front()) let_go(p.leaving.front());
+  tell(p, PathNews::What::kFenced, now);
   p.queue = nullptr;
   p.tracking = {};
   return true;
@@ -199,6 +210,7 @@ void FlowcellSender::look_for_silence(Path& p, Instant now) {
   if (silent && now - p.probed > soft_timeout(p)) probe(p, now);
   if (p.state != PathState::kGood || p.tracking.empty() || now - p.progress <= soft_timeout(p)) return;
   ++n_.suspected;
+  tell(p, PathNews::What::kSuspected, now);
   p.state = PathState::kSuspect;
   p.meter.restart();
   probe(p, now);
@@ -220,10 +232,11 @@ std::optional<uint32_t> FlowcellSender::dead_path(Instant now) const {
   return {};
 }
 
-void FlowcellSender::path_down(uint32_t path) {
+void FlowcellSender::path_down(uint32_t path, Instant now) {
   Path& p = paths_[path];
   if (p.state == PathState::kDown) return;
   ++n_.failed;
+  tell(p, PathNews::What::kFailed, now);
   p.state = PathState::kDown;
   p.meter.restart();
   send_again(p);

@@ -19,6 +19,21 @@ struct FlowcellSent {
   std::string error{};  ///< it was not sent: why
 };
 
+/// What befell a path, for people.
+struct PathNews {
+  enum class What : uint8_t {
+    kSuspected,  ///< silent for T_soft: its cells go other ways, too
+    kAnswered,   ///< it was only slow
+    kFailed,     ///< silent four times as long, or its queue pair has failed: it is fenced
+    kFenced,     ///< nothing of its old queue pair can arrive any more
+    kRejoined,   ///< rebuilt, and its probe has come back
+  };
+  Instant at;
+  uint32_t path = 0;
+  What what = What::kSuspected;
+  Duration silent{};  ///< kSuspected, kFailed: since its last token
+};
+
 struct FlowcellSenderCounters {
   uint64_t cells = 0, duplicates = 0;  ///< posted; of them such that had been posted before
   uint64_t suspected = 0, failed = 0;  ///< times that a path was
@@ -57,10 +72,10 @@ class FlowcellSender {
   bool on_grant(const CellGrant& g);
   void path_up(uint32_t path, CellQueue& queue, Instant now, bool rebuilt);
   /// It is dead, or the peer says so: its cells go other ways at once.
-  void path_down(uint32_t path);
+  void path_down(uint32_t path, Instant now);
   /// Nothing of that queue pair can arrive any more, and so many of its tails have (HOST.md rule 2). False: the
   /// peer counts more than there were.
-  bool path_fenced(uint32_t path, uint64_t tails);
+  bool path_fenced(uint32_t path, uint64_t tails, Instant now);
   /// False: the peer counts tails that were never posted.
   bool poll(Instant now);
   /// A path whose silence has lasted four T_soft; what to do is the owner's affair.
@@ -68,6 +83,7 @@ class FlowcellSender {
   Instant next_wakeup(Instant now) const;
 
   PathView view(uint32_t path) const;
+  std::vector<PathNews> take_news() { return std::exchange(news_, {}); }
   const FlowcellSenderCounters& counters() const { return n_; }
 
  private:
@@ -89,7 +105,8 @@ class FlowcellSender {
   };
 
   Message* find(uint64_t number);
-  void confirm(Path& p, const TrackedCell& c);
+  void confirm(Path& p, const TrackedCell& c, Instant now);
+  void tell(const Path& p, PathNews::What what, Instant now);
   void confirm(Message& m, uint32_t cell);
   bool confirm_all(Message& m);
   void release_if_done(const Message& m);
@@ -115,6 +132,7 @@ class FlowcellSender {
   uint64_t waiting_bytes_ = 0;  ///< of granted messages, that no path was given
   std::deque<CellRef> again_;   ///< cells of silent and dead paths, before all new ones
   std::deque<FlowcellSent> sent_;
+  std::vector<PathNews> news_;  ///< the oldest are forgotten where nobody takes them
   FlowcellSenderCounters n_;
 };
 

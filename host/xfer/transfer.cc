@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/flowcell/token.h"
 #include "host/sdr/spread.h"
 
 namespace matchrdma::host {
@@ -12,6 +13,8 @@ constexpr uint64_t kReliableChunk = 64 << 10;  // bytes of one WRITE_WITH_IMM of
 constexpr uint32_t kLeastAhead = 4, kMostAhead = 256;
 constexpr Duration kLeastGiveUp = Duration::millis(1);
 constexpr int64_t kRoundTripsAhead = 4;
+constexpr uint32_t kMostPaths = 64;
+constexpr Duration kDirectFloor = Duration::millis(2), kProxiedFloor = Duration::millis(100);
 // A NIC that waits for an ACK: 4.096 us x 2^n; less than 67 ms is met by hosts that are busy alone.
 constexpr uint32_t kLeastTimeout = 14, kMostTimeout = 31;
 
@@ -72,46 +75,66 @@ Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch) {
   return o;
 }
 
-TransferSend::TransferSend(SdrEndpoint& end, Bytes data, SourceKeys keys, uint64_t message_bytes,
+Result<FlowcellOptions> flowcell_options(const XferSettings& s) {
+  if (s.paths == 0 || s.paths > kMostPaths)
+    return Error{"paths: choose 1 to " + std::to_string(kMostPaths) + ", not " + std::to_string(s.paths)};
+  if (s.copy || s.hadamard)
+    return Error{"cells go to the application's memory as they are: leave tier c and the transform out"};
+  FlowcellOptions o;
+  o.shape.paths = s.paths;
+  o.shape.path_mtu = s.path_mtu;
+  o.shape.slots = 1 + s.messages_ahead;
+  o.round_trip = s.round_trip;
+  o.rate = {std::max<int64_t>(s.rate.bps / s.paths, 1)};
+  o.soft_floor = s.proxied ? kProxiedFloor : kDirectFloor;
+  o.timeout_exponent = timeout_exponent(s.round_trip);
+  const uint64_t cells = cells_of(s.message_bytes, o.least_cell) + 1;  // and the probe's number
+  auto layout = ImmediateLayout::of(o.shape.slots, cells);
+  if (!layout) return Error{layout.error()};
+  o.shape.layout = *layout;
+  return o;
+}
+
+TransferSend::TransferSend(MessageEnd& end, Bytes data, SourceKeys keys, uint64_t message_bytes,
                            size_t under_way)
     : end_(end), data_(data), keys_(std::move(keys)), message_bytes_(message_bytes), under_way_(under_way) {
   poll();
 }
 
 void TransferSend::poll() {
-  while (const auto d = end_.sender().take_done()) {
+  while (const auto d = end_.take_sent()) {
     if (!d->error.empty()) error_ = d->error;
     released_bytes_ += std::min(message_bytes_, data_.size() - d->message * message_bytes_);
   }
-  while (given_bytes_ < data_.size() && end_.sender().under_way() < under_way_) {
+  while (given_bytes_ < data_.size() && end_.sending() < under_way_) {
     const uint64_t bytes = std::min(message_bytes_, data_.size() - given_bytes_);
     const auto sent =
-        end_.sender().send(data_.subspan(given_bytes_, bytes), keys_.lkeys[given_bytes_ / keys_.region_bytes]);
+        end_.send(data_.subspan(given_bytes_, bytes), keys_.lkeys[given_bytes_ / keys_.region_bytes]);
     if (!sent) {
       error_ = "the message at byte " + std::to_string(given_bytes_) + ": " + sent.error();
       return;
     }
     given_bytes_ += bytes;
   }
-  if (end_.failed()) error_ = "the queue pair has failed";
+  if (error_.empty()) error_ = end_.error();
 }
 
-TransferReceive::TransferReceive(SdrEndpoint& end, MutableBytes data, uint64_t message_bytes)
+TransferReceive::TransferReceive(MessageEnd& end, MutableBytes data, uint64_t message_bytes)
     : end_(end), data_(data), message_bytes_(message_bytes) {}
 
 void TransferReceive::poll(Instant now) {
-  while (const auto d = end_.receiver().take_done()) {
+  while (const auto d = end_.take_received()) {
     received_bytes_ += d->length;
-    for (const MissingRange& r : d->missing) missing_bytes_ += r.length;
+    missing_bytes_ += d->missing;
   }
   while (granted_bytes_ < data_.size()) {
     const uint64_t bytes = std::min(message_bytes_, data_.size() - granted_bytes_);
-    auto posted = end_.receiver().receive_post(data_.subspan(granted_bytes_, bytes), now);
+    auto posted = end_.receive_post(data_.subspan(granted_bytes_, bytes), now);
     if (!posted) error_ = posted.error();
     if (!posted || !*posted) break;
     granted_bytes_ += bytes;
   }
-  if (end_.failed()) error_ = "the queue pair has failed";
+  if (error_.empty()) error_ = end_.error();
 }
 
 }  // namespace matchrdma::host

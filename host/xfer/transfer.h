@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "host/flowcell/options.h"
 #include "host/sdr/endpoint.h"
+#include "host/xfer/message_end.h"
 
 namespace matchrdma::host {
 
@@ -15,6 +17,7 @@ enum class XferScheme : uint8_t {
   kXor,              ///< "xor": one parity chunk for k of data
   kBestEffort,       ///< "best-effort": what is lost is zero
   kReliable,         ///< "rc": the NIC's own go-back-N
+  kCells,            ///< "cells": several RC queue pairs, each a path
 };
 
 /// Of the data, as people write it.
@@ -35,6 +38,8 @@ struct XferSettings {
   Duration round_trip = Duration::millis(10);  ///< a guess, until it is measured
   bool copy = false;                           ///< tier C: packets go to memory of the library
   uint32_t messages_ahead = 4;                 ///< granted beyond the one that is coming in
+  uint32_t paths = 4;                          ///< of kCells
+  bool proxied = false;                        ///< of kCells: proxies answer for the far end (HOST.md H9)
   /// kBestEffort alone: messages are numbers of this type, and what is lost costs each of them a little (H18).
   std::optional<ElementType> hadamard{};
   uint64_t hadamard_seed = 0;  ///< of the receiver; with the epoch it gives the random signs
@@ -56,6 +61,13 @@ Result<SettledTransfer> settle(const XferSettings& s, bool uc_here, bool uc_ther
 /// Both ends must come to the same shape; an error names the setting and what fits.
 Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch);
 
+/// The same for kCells.
+Result<FlowcellOptions> flowcell_options(const XferSettings& s);
+/// One end of a transfer, of whichever kind.
+Result<std::unique_ptr<MessageEnd>> make_end(const XferSettings& s, uint32_t epoch, Nic& nic, Instant now);
+/// What an offer says of it, to compare.
+Result<ImmediateLayout> transfer_layout(const XferSettings& s, uint32_t epoch);
+
 /// A source that is longer than the NIC's longest region has several, each of so many bytes but the last.
 struct SourceKeys {
   uint64_t region_bytes = UINT64_MAX;  ///< whole messages
@@ -66,7 +78,7 @@ struct SourceKeys {
 class TransferSend {
  public:
   /// `under_way`: messages that the sender has at a time.
-  TransferSend(SdrEndpoint& end, Bytes data, SourceKeys keys, uint64_t message_bytes, size_t under_way);
+  TransferSend(MessageEnd& end, Bytes data, SourceKeys keys, uint64_t message_bytes, size_t under_way);
   /// After each poll of the endpoint.
   void poll();
   /// The receiver has said that it has them.
@@ -75,7 +87,7 @@ class TransferSend {
   const std::string& error() const { return error_; }
 
  private:
-  SdrEndpoint& end_;
+  MessageEnd& end_;
   Bytes data_;
   SourceKeys keys_;
   uint64_t message_bytes_, given_bytes_ = 0, released_bytes_ = 0;
@@ -86,7 +98,7 @@ class TransferSend {
 /// Duty: grants buffers in order and counts what has come.
 class TransferReceive {
  public:
-  TransferReceive(SdrEndpoint& end, MutableBytes data, uint64_t message_bytes);
+  TransferReceive(MessageEnd& end, MutableBytes data, uint64_t message_bytes);
   void poll(Instant now);
   uint64_t received_bytes() const { return received_bytes_; }
   uint64_t missing_bytes() const { return missing_bytes_; }  ///< given up, and zero
@@ -94,7 +106,7 @@ class TransferReceive {
   const std::string& error() const { return error_; }
 
  private:
-  SdrEndpoint& end_;
+  MessageEnd& end_;
   MutableBytes data_;
   uint64_t message_bytes_, granted_bytes_ = 0, received_bytes_ = 0, missing_bytes_ = 0;
   std::string error_;

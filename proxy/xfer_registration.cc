@@ -1,0 +1,43 @@
+#include "proxy/xfer_registration.h"
+
+#include <utility>
+
+namespace matchrdma {
+namespace {
+
+host::FlowEnd flow_end(const host::QpAddress& a) { return {a.gid, a.qpn, a.psn}; }
+
+}  // namespace
+
+Result<std::unique_ptr<XferRegistration>> XferRegistration::make(const std::string& ip, uint16_t port,
+                                                                 const std::string& key_file) {
+  auto key = TlsPskClient::load(key_file, "");
+  if (!key) return Error{key.error()};
+  host::ProxyClientOptions o;
+  o.ip = ip;
+  o.port = port;
+  auto client = host::ProxyClient::make(o, std::make_shared<const TlsPskClient>(std::move(*key)));
+  if (!client) return Error{client.error()};
+  return std::unique_ptr<XferRegistration>(new XferRegistration(std::move(*client)));
+}
+
+void XferRegistration::tell(const std::vector<host::MessageEnd::Flow>& flows, uint32_t path_mtu, Instant now) {
+  for (const host::MessageEnd::Flow& f : flows) {
+    const host::ProxiedPair pair{flow_end(f.local), flow_end(f.remote), path_mtu};
+    const auto told = [known = known_, news = news_](const host::PairOutcome& o) {
+      if (o.done && !o.remove) {
+        ++*known;
+      } else if (!o.done) {
+        news->push_back("queue pair " + std::to_string(o.pair.local.qpn) +
+                        (o.remove ? " is not un" : " is not ") + "registered: " + o.why);
+      }
+    };
+    if (f.gone) {
+      client_->remove(pair, told, now);
+    } else {
+      client_->add(pair, told, now);
+    }
+  }
+}
+
+}  // namespace matchrdma

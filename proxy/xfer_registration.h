@@ -1,0 +1,34 @@
+#pragma once
+// The flows of a transfer, told to a proxy, so that it answers for the far end from the first packet on.
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dataplane/base/time.h"
+#include "host/register/proxy_client.h"
+#include "host/xfer/message_end.h"
+
+namespace matchrdma {
+
+/// Duty: registers queue pairs as they are connected, and unregisters them once they are fenced. Data flows
+/// meanwhile; what the proxy refuses is said once.
+class XferRegistration {
+ public:
+  static Result<std::unique_ptr<XferRegistration>> make(const std::string& ip, uint16_t port,
+                                                        const std::string& key_file);
+  void tell(const std::vector<host::MessageEnd::Flow>& flows, uint32_t path_mtu, Instant now);
+  void run(Instant now) { client_->run(now); }
+  /// Flows that both proxies know now, and sentences about those that they do not.
+  size_t known() const { return *known_; }
+  std::vector<std::string> take_news() { return std::exchange(*news_, {}); }
+
+ private:
+  explicit XferRegistration(std::unique_ptr<host::ProxyClient> client) : client_(std::move(client)) {}
+
+  std::unique_ptr<host::ProxyClient> client_;
+  std::shared_ptr<size_t> known_ = std::make_shared<size_t>(0);
+  std::shared_ptr<std::vector<std::string>> news_ = std::make_shared<std::vector<std::string>>();
+};
+
+}  // namespace matchrdma
