@@ -294,7 +294,10 @@ void add_span_command(CLI::App& app) {
   setting("loss", "Probability that a frame is lost, either way, like 0.1% (0)");
   setting("loss-ab", "From a to b only");
   setting("loss-ba", "From b to a only");
-  setting("loss-filter", "What the loss may hit: all (default), roce: RC packets, roce-data: RC requests");
+  setting(
+      "loss-filter",
+      "What the loss may hit: all (default), roce: RC packets, roce-data: RC requests, port:N: RoCE from this "
+      "UDP source port");
   setting("reorder", "Probability that a frame comes later than those behind it (0)");
   setting("reorder-extra", "At most so much later (100us)");
   setting("duplicate", "Probability that a frame comes twice (0)");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <sstream>
 
@@ -224,5 +225,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : matchrdma::kUsage;
   }
-  return matchrdma::run(a);
+  try {
+    return matchrdma::run(a);
+  } catch (const std::bad_alloc&) {
+    return matchrdma::fail(
+        "this machine has no memory for the bytes to move: choose a smaller --size, or a shorter file");
+  }
 }

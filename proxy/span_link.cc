@@ -37,7 +37,7 @@ void SpanLink::push(size_t from, uint32_t n, Instant now) {
       ++stats.overflow;
       continue;
     }
-    if (judge) span.config().loss = may_be_lost(settings_.loss_filter, frame->bytes()) ? loss : 0;
+    if (judge) span.config().loss = may_be_lost(settings_, frame->bytes()) ? loss : 0;
     const uint32_t size = frame->size + kWireOverhead;
     span.push(std::move(frame), size, now);
   }

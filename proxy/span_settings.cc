@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "config/units.h"
@@ -12,6 +13,8 @@ namespace {
 
 constexpr std::array<std::pair<const char*, LossFilter>, 3> kFilters{
     {{"all", LossFilter::kAll}, {"roce", LossFilter::kRoce}, {"roce-data", LossFilter::kRoceData}}};
+
+constexpr std::string_view kPort = "port:";
 
 constexpr Duration kLongest = Duration::seconds(60);  // a hundred times to the moon
 
@@ -57,7 +60,14 @@ Result<void> change_setting(SpanSettings& s, const std::string& name, const std:
         s.loss_filter = filter;
         return {};
       }
-    return Error{"loss-filter " + value + ": no such filter; choose all, roce or roce-data"};
+    if (value.starts_with(kPort)) {
+      const auto port = parse_whole(value.substr(kPort.size()), 0, UINT16_MAX, "a UDP port is 0 to 65535");
+      if (!port) return Error{"loss-filter " + value + ": " + port.error()};
+      s.loss_filter = LossFilter::kPort;
+      s.loss_port = static_cast<uint16_t>(*port);
+      return {};
+    }
+    return Error{"loss-filter " + value + ": no such filter; choose all, roce, roce-data or port:N"};
   }
   return Error{
       name +
@@ -75,11 +85,13 @@ void apply_settings(const SpanSettings& s, double loss, model::SpanConfig& confi
   config.duplicate = s.duplicate;
 }
 
-bool may_be_lost(LossFilter filter, Bytes frame) {
-  if (filter == LossFilter::kAll) return true;
+bool may_be_lost(const SpanSettings& s, Bytes frame) {
+  if (s.loss_filter == LossFilter::kAll) return true;
   const ParseResult p = parse_frame(frame);
+  if (p.kind == ParseKind::kRoce && s.loss_filter == LossFilter::kPort)
+    return p.frame.udp_source_port() == s.loss_port;
   if (p.kind != ParseKind::kRoce || p.frame.info().transport != Transport::kRc) return false;
-  return filter == LossFilter::kRoce || p.frame.info().request;
+  return s.loss_filter == LossFilter::kRoce || p.frame.info().request;
 }
 
 nlohmann::ordered_json settings_json(const SpanSettings& s) {
@@ -94,6 +106,7 @@ nlohmann::ordered_json settings_json(const SpanSettings& s) {
   j["duplicate"] = s.duplicate;
   for (const auto& [text, filter] : kFilters)
     if (filter == s.loss_filter) j["loss_filter"] = text;
+  if (s.loss_filter == LossFilter::kPort) j["loss_filter"] = std::string(kPort) + std::to_string(s.loss_port);
   return j;
 }
 

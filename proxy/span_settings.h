@@ -16,6 +16,7 @@ enum class LossFilter : uint8_t {
   kAll,
   kRoce,      ///< RC packets of RoCEv2
   kRoceData,  ///< RC requests of RoCEv2
+  kPort,      ///< RoCEv2 from one UDP source port: one of several paths
 };
 
 struct SpanSettings {
@@ -25,6 +26,7 @@ struct SpanSettings {
   double loss_ab = 0, loss_ba = 0, reorder = 0, duplicate = 0;
   Duration reorder_extra = Duration::micros(100);
   LossFilter loss_filter = LossFilter::kAll;
+  uint16_t loss_port = 0;  ///< of kPort
 };
 
 /// One setting by its name, as written behind `--` on the command line and in `set NAME=VALUE`: delay,
@@ -35,7 +37,7 @@ Result<void> change_setting(SpanSettings& settings, const std::string& name, con
 void apply_settings(const SpanSettings& settings, double loss, model::SpanConfig& config);
 
 /// Whether the loss may hit this frame.
-bool may_be_lost(LossFilter filter, Bytes frame);
+bool may_be_lost(const SpanSettings& settings, Bytes frame);
 
 nlohmann::ordered_json settings_json(const SpanSettings& settings);
 

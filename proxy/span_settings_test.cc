@@ -35,7 +35,8 @@ TEST(SpanSettings, WhatIsWrongChangesNothing) {
   EXPECT_NE(change_setting(s, "colour", "red").error().find("colour: no such setting; there are delay"),
             std::string::npos);
   EXPECT_EQ(change_setting(s, "loss-filter", "x").error(),
-            "loss-filter x: no such filter; choose all, roce or roce-data");
+            "loss-filter x: no such filter; choose all, roce, roce-data or port:N");
+  EXPECT_FALSE(change_setting(s, "loss-filter", "port:65536").ok());
 }
 
 /// Ethernet, IPv4, UDP 4791, BTH with this opcode, ICRC.
@@ -59,12 +60,18 @@ TEST(SpanSettings, FilterOfLoss) {
     store_be16(f.data() + 12, 0x0806);
     return f;
   }();
-  for (const auto* f : {&send, &ack, &ud, &arp}) EXPECT_TRUE(may_be_lost(LossFilter::kAll, *f));
-  EXPECT_TRUE(may_be_lost(LossFilter::kRoceData, send));
-  EXPECT_FALSE(may_be_lost(LossFilter::kRoceData, ack));
-  EXPECT_TRUE(may_be_lost(LossFilter::kRoce, ack));
-  EXPECT_FALSE(may_be_lost(LossFilter::kRoce, ud));
-  EXPECT_FALSE(may_be_lost(LossFilter::kRoceData, arp));
+  const auto all = with("loss-filter", "all"), rc = with("loss-filter", "roce"),
+             data = with("loss-filter", "roce-data"), port = with("loss-filter", "port:49153");
+  for (const auto* f : {&send, &ack, &ud, &arp}) EXPECT_TRUE(may_be_lost(all, *f));
+  EXPECT_TRUE(may_be_lost(data, send));
+  EXPECT_FALSE(may_be_lost(data, ack));
+  EXPECT_TRUE(may_be_lost(rc, ack));
+  EXPECT_FALSE(may_be_lost(rc, ud));
+  EXPECT_FALSE(may_be_lost(data, arp));
+  auto from_there = ack;
+  store_be16(from_there.data() + 34, 49153);
+  EXPECT_TRUE(may_be_lost(port, from_there));
+  for (const auto* f : {&send, &ack, &ud, &arp}) EXPECT_FALSE(may_be_lost(port, *f));
 }
 
 }  // namespace

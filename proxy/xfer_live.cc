@@ -26,6 +26,7 @@ constexpr Duration kNap = Duration::micros(100);  // what a receive queue bears 
 constexpr Duration kLook = Duration::millis(1);   // at the control connection
 constexpr Duration kStandstill = Duration::seconds(60);
 constexpr size_t kUnderWayMore = 4;  // messages of the sender beyond those that are granted
+constexpr Duration kFarewell = Duration::seconds(2);
 constexpr Duration kRegistration =
     Duration::seconds(5);  // both proxies have taken all paths by then, or data goes
 
@@ -251,21 +252,43 @@ Result<std::vector<LiveRow>> LiveEnd::send_all(Bytes from, const XferSettings& s
     if (!row) return Error{std::string(scheme_name(p.settings.scheme)) + ": " + row.error()};
     rows.push_back(*row);
     rows.back().note = p.note();
+    unregister();
   }
   peer_.will_end("done");
   return rows;
+}
+
+// The queue pairs of a transfer that has ended are gone.
+void LiveEnd::unregister() {
+  if (registration_ == nullptr) return;
+  registration_->end(clock_now());
+  for (const Instant until = clock_now() + kFarewell; !registration_->ended() && clock_now() < until;) {
+    registration_->run(clock_now());
+    peer_.turn(kNap);
+  }
+}
+
+// What was said about the paths of a transfer that is over concerns nobody any more.
+Result<TransferOffer> LiveEnd::next_offer() {
+  for (;;) {
+    auto m = peer_.hear_any("an offer");
+    if (!m) return Error{m.error()};
+    if (auto* offer = std::get_if<TransferOffer>(&*m)) return std::move(*offer);
+    if (!host::of_paths(*m)) return Error{"the other end says something else in place of an offer"};
+  }
 }
 
 Result<std::vector<LiveRow>> LiveEnd::receive_all(const std::function<Result<void>(Bytes)>& arrived) {
   std::vector<LiveRow> rows;
   std::vector<uint8_t> to;
   for (;;) {
-    auto offer = peer_.hear<TransferOffer>("an offer");
+    auto offer = next_offer();
     if (!offer && !rows.empty() && peer_.said_good_bye()) return rows;
     if (!offer) return Error{offer.error()};
     auto row = receive_one(*offer, to);
     if (!row) return Error{row.error()};
     rows.push_back(*row);
+    unregister();
     if (auto r = arrived(to); !r) return Error{r.error()};
   }
 }

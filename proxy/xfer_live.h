@@ -58,6 +58,8 @@ class LiveEnd {
   Result<void> drive_until_registered(host::MessageEnd& end, const host::XferSettings& s, LiveRow& row);
   Result<void> look_around(host::MessageEnd& end, const Drive& d, Duration most, LiveRow& row);
   Result<LiveRow> send_one(const Source& source, const host::XferSettings& s, uint32_t epoch);
+  Result<host::TransferOffer> next_offer();
+  void unregister();
   Result<LiveRow> receive_one(const host::TransferOffer& offer, std::vector<uint8_t>& to);
 
   host::Nic& nic_;

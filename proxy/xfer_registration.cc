@@ -21,23 +21,33 @@ Result<std::unique_ptr<XferRegistration>> XferRegistration::make(const std::stri
   return std::unique_ptr<XferRegistration>(new XferRegistration(std::move(*client)));
 }
 
+host::ProxyClient::Told XferRegistration::told() {
+  return [known = known_, news = news_](const host::PairOutcome& o) {
+    if (o.done && !o.remove) {
+      ++*known;
+    } else if (!o.done) {
+      news->push_back("queue pair " + std::to_string(o.pair.local.qpn) +
+                      (o.remove ? " is not un" : " is not ") + "registered: " + o.why);
+    }
+  };
+}
+
 void XferRegistration::tell(const std::vector<host::MessageEnd::Flow>& flows, uint32_t path_mtu, Instant now) {
   for (const host::MessageEnd::Flow& f : flows) {
     const host::ProxiedPair pair{flow_end(f.local), flow_end(f.remote), path_mtu};
-    const auto told = [known = known_, news = news_](const host::PairOutcome& o) {
-      if (o.done && !o.remove) {
-        ++*known;
-      } else if (!o.done) {
-        news->push_back("queue pair " + std::to_string(o.pair.local.qpn) +
-                        (o.remove ? " is not un" : " is not ") + "registered: " + o.why);
-      }
-    };
     if (f.gone) {
-      client_->remove(pair, told, now);
+      client_->remove(pair, told(), now);
+      std::erase_if(pairs_, [&pair](const host::ProxiedPair& p) { return p.names_same(pair); });
     } else {
-      client_->add(pair, told, now);
+      client_->add(pair, told(), now);
+      pairs_.push_back(pair);
     }
   }
+}
+
+void XferRegistration::end(Instant now) {
+  for (const host::ProxiedPair& p : pairs_) client_->remove(p, told(), now);
+  pairs_.clear();
 }
 
 }  // namespace matchrdma

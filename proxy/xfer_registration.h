@@ -19,6 +19,9 @@ class XferRegistration {
                                                         const std::string& key_file);
   void tell(const std::vector<host::MessageEnd::Flow>& flows, uint32_t path_mtu, Instant now);
   void run(Instant now) { client_->run(now); }
+  /// Nothing of these flows is under way any more: they are unregistered.
+  void end(Instant now);
+  bool ended() const { return client_->pairs() == 0; }
   /// Flows that both proxies know now, and sentences about those that they do not.
   size_t known() const { return *known_; }
   std::vector<std::string> take_news() { return std::exchange(*news_, {}); }
@@ -26,7 +29,10 @@ class XferRegistration {
  private:
   explicit XferRegistration(std::unique_ptr<host::ProxyClient> client) : client_(std::move(client)) {}
 
+  host::ProxyClient::Told told();
+
   std::unique_ptr<host::ProxyClient> client_;
+  std::vector<host::ProxiedPair> pairs_;  ///< that were added and not removed
   std::shared_ptr<size_t> known_ = std::make_shared<size_t>(0);
   std::shared_ptr<std::vector<std::string>> news_ = std::make_shared<std::vector<std::string>>();
 };

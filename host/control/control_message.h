@@ -162,4 +162,11 @@ using ControlMessage =
     std::variant<ControlHello, PathAddresses, Fence, Fenced, Resume, RelayRegister, RelayRegistered, Ping, Pong,
                  Bye, TransferOffer, TransferAnswer, TransferReport, CellPathOpen, CellPathReady, CellGrant>;
 
+/// About the queue pairs of one transfer or connection, which may be over by the time it is heard.
+inline bool of_paths(const ControlMessage& m) {
+  return std::holds_alternative<PathAddresses>(m) || std::holds_alternative<Fence>(m) ||
+         std::holds_alternative<Fenced>(m) || std::holds_alternative<CellPathOpen>(m) ||
+         std::holds_alternative<CellPathReady>(m) || std::holds_alternative<CellGrant>(m);
+}
+
 }  // namespace matchrdma::host

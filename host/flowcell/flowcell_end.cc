@@ -182,10 +182,11 @@ size_t FlowcellEnd::poll(Instant now) {
       if (p.queue && p.connected) p.queue->repost();
   } while (n == completions_.size());
   say_tokens(now);
+  const uint64_t tokens = sender_.counters().tokens;
   if (!sender_.poll(now)) broken("flowcell: the peer confirms cells that were never sent");
   while (const auto dead = sender_.dead_path(now)) fail(*dead, now);
   for (uint32_t i = 0; i < paths_.size(); ++i) end_fence(i, now);
-  return all;
+  return all + (sender_.counters().tokens - tokens);
 }
 
 Instant FlowcellEnd::next_wakeup(Instant now) const {

@@ -37,7 +37,7 @@ class FlowcellEnd {
   bool on_control(const ControlMessage& m, Instant now);
 
   /// Takes completions and does all that is due. Call at next_wakeup() at the latest, and often. Returns how
-  /// many completions there were.
+  /// many completions and tokens there were.
   size_t poll(Instant now);
   Instant next_wakeup(Instant now) const;
   /// Why nothing that is under way can end; empty while it can.

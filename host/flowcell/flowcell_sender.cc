@@ -10,8 +10,9 @@ namespace {
 
 constexpr int64_t kDeadAfter = 4;  // times T_soft
 constexpr size_t kMostNews = 256;
+constexpr uint64_t kCellsEach = 4;  // of a message, on each path
 constexpr Duration kProbe = Duration::seconds(1);
-constexpr Duration kLeastLook = Duration::micros(1), kMostLook = Duration::micros(50);
+constexpr Duration kLeastLook = Duration::micros(1), kMostLook = Duration::micros(200);
 
 }  // namespace
 
@@ -141,6 +142,7 @@ void FlowcellSender::release_if_done(const Message& m) {
 
 bool FlowcellSender::take_tokens(Path& p, Instant now) {
   while (const auto t = p.queue->next_token()) {
+    ++n_.tokens;
     const Instant arrived = now - t->residence;
     uint64_t bytes = 0;
     while (p.tracking.confirmed() != t->tails) {
@@ -267,15 +269,18 @@ std::optional<FlowcellSender::Work> FlowcellSender::next_work() {
   return {};
 }
 
-// All cells of a message are of one length, so that the receiver can count them: that of the fastest path.
+// All cells of a message are of one length, so that the receiver can count them: that of the fastest path. The
+// last ones must not leave most paths idle: there are several for each.
 void FlowcellSender::give_cell_size(Message& m) {
   const FlowcellShape& s = options_.shape;
   const auto fastest = std::max_element(paths_.begin(), paths_.end(), [](const Path& a, const Path& b) {
     return a.meter.rate() < b.meter.rate();
   });
   const Duration base = fastest->meter.base();
+  const uint64_t most =
+      std::clamp(m.data.size() / (kCellsEach * paths_.size()), options_.least_cell, options_.most_cell);
   uint64_t size = cell_size(bytes_in(options_.rate, base), bytes_in(fastest->meter.rate(), base), s.path_mtu,
-                            options_.least_cell, options_.most_cell);
+                            options_.least_cell, most);
   const uint64_t most_cells = (1u << s.layout.index_bits) - 1;  // the highest number is the probe's
   while (cells_of(m.data.size(), size) > most_cells) size *= 2;
   m.cell_bytes = static_cast<uint32_t>(size);

@@ -37,7 +37,7 @@ struct PathNews {
 struct FlowcellSenderCounters {
   uint64_t cells = 0, duplicates = 0;  ///< posted; of them such that had been posted before
   uint64_t suspected = 0, failed = 0;  ///< times that a path was
-  uint64_t probes = 0;
+  uint64_t probes = 0, tokens = 0;
 };
 
 /// Duty: rules 1 and 2 of HOST.md at the sender: a message is released when the receiver has confirmed every

@@ -51,10 +51,9 @@ class PathMeter {
     return round_trip_.measured() ? t : std::max(t, kUnknown);
   }
   /// Bytes that may be in flight: enough that the path never runs dry and that a rate measured too low grows,
-  /// little enough that a queue in it stays well below a round trip; two cells at the least.
-  uint64_t window(uint64_t cell) const {
-    return static_cast<uint64_t>(1.25 * bytes_in(rate_, base_)) + 2 * cell;
-  }
+  /// little enough that a queue in it stays below a round trip; two cells at the least. Twice the BDP, since
+  /// what confirms comes in lumps where hosts look seldom.
+  uint64_t window(uint64_t cell) const { return static_cast<uint64_t>(2 * bytes_in(rate_, base_)) + 2 * cell; }
   /// When so many bytes more would have come, from now on.
   Duration expected(uint64_t in_flight, uint64_t more) const { return base_ + time_of(in_flight + more); }
 

@@ -50,12 +50,12 @@ class Lab:
             print(f"logs and captures: {os.path.relpath(self.folder)}", file=sys.stderr)
 
     def _image(self):
-        programs = [name for name in ("host", "host_rate") if getattr(self.arguments, name)]
-        if not programs:
+        carried = {"host": "verbs_pair", "host_rate": "matchrdma-xfer", "host_paths": "matchrdma-xfer"}
+        program = next((p for name, p in carried.items() if getattr(self.arguments, name)), None)
+        if program is None:
             return IMAGE
         folder = os.path.join(self.folder, "image")
-        call(os.path.join(HERE, "overlay.sh"), IMAGE, folder,
-             self.program({"host": "verbs_pair", "host_rate": "matchrdma-xfer"}[programs[0]]))
+        call(os.path.join(HERE, "overlay.sh"), IMAGE, folder, self.program(program))
         return folder
 
     def program(self, name):

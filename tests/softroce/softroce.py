@@ -15,6 +15,7 @@ import report
 from faults import faults
 from gain import gain
 from host import host
+from host_paths import host_paths
 from host_rate import host_rate
 from lab import IMAGE, TREE, Lab
 from matrix import matrix
@@ -23,7 +24,8 @@ from processes import LabError
 from runs import chosen
 from square_wave import wave
 
-SPECIAL = {"gain": gain, "faults": faults, "wave": wave, "host": host, "host_rate": host_rate}
+SPECIAL = {"gain": gain, "faults": faults, "wave": wave, "host": host, "host_rate": host_rate,
+           "host_paths": host_paths}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -43,6 +45,8 @@ def parse():
     what.add_argument("--host", action="store_true", help="the host library's own programs in the guests; 2 minutes")
     what.add_argument("--host-rate", action="store_true",
                       help="matchrdma-xfer between the guests, with and without loss; 10 minutes")
+    what.add_argument("--host-paths", action="store_true",
+                      help="several paths between the guests, one of which dies behind the proxies; 5 minutes")
     parser.add_argument("--modes", help="of direct,transparent,proxied")
     parser.add_argument("--distances", type=numbers, metavar="KM,...")
     parser.add_argument("--mtus", type=numbers, metavar="1500,4200")
@@ -69,7 +73,7 @@ def parse():
         parser.error("--mtus: choose of 1500,4200")
     a.name = a.runs
     a.runs = [r for r in chosen("all" if a.runs else selection) if not a.runs or a.runs in r.name]
-    if not a.runs and not a.faults and not a.host_rate:
+    if not a.runs and not (a.faults or a.host_rate or a.host_paths):
         parser.error("--runs: no run is called so")
     return a
 
