@@ -1,46 +1,112 @@
-// scratch
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include "sim/fattree/comparison.h"
-using namespace matchrdma::sim;
+// ECMP, LetFlow and flowcell in the fat tree of RDMACell's evaluation: completion times against load. Exit code
+// 1: the paper's ordering at 80 % load did not come out.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <mutex>
+#include <thread>
+
+#include "bench/fattree/report.h"
+#include "proxy/json_output.h"
+#include "proxy/output_files.h"
+#include "proxy/parallel.h"
+#include "proxy/progress.h"
+#include "proxy/table.h"
+
+namespace matchrdma::fattree_bench {
+namespace {
+
+struct Options {
+  Scope scope{};
+  unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+  std::string json, output = "build/fattree";
+};
+
+/// Duty: one bar for all runs, in transfers that have begun.
+class Together {
+ public:
+  explicit Together(const std::vector<Run>& runs) : bar_("simulating", total(runs), 1) {}
+  void add(size_t begun) {
+    const std::lock_guard lock(telling_);
+    bar_.update(begun_ += begun);
+  }
+
+ private:
+  static uint64_t total(const std::vector<Run>& runs) {
+    double all = 0;
+    for (const Run& r : runs) all += sim::expected_transfers(r.what);
+    return static_cast<uint64_t>(all);
+  }
+  Progress bar_;
+  std::mutex telling_;
+  uint64_t begun_ = 0;
+};
+
+std::vector<Outcome> simulate(const Options& o) {
+  const std::vector<Run> runs = plan(o.scope);
+  std::vector<Outcome> outcomes(runs.size());
+  Together together(runs);
+  in_parallel(runs.size(), o.jobs, [&](size_t i) {
+    size_t last = 0;
+    outcomes[i] = {runs[i], sim::run_fat_tree(runs[i].what, [&](size_t begun) {
+                     together.add(begun - last);
+                     last = begun;
+                   })};
+  });
+  return outcomes;
+}
+
+Result<void> write(const Options& o, const std::vector<Row>& rows, const std::vector<Outcome>& outcomes) {
+  std::error_code error;
+  std::filesystem::create_directories(o.output, error);
+  if (error)
+    return Error{"--output " + o.output + ": cannot be made: " + error.message() + "; name another folder"};
+  for (const Picture& p : pictures(rows)) {
+    const std::string path = (std::filesystem::path(o.output) / p.file).string();
+    if (auto r = write_file(path, [&](std::ostream& out) { out << p.svg; }); !r) return r;
+  }
+  return o.json.empty() ? Result<void>{} : write_json(json_of(rows, outcomes), o.json);
+}
+
+int run(const Options& o) {
+  if (auto r = check_writable({{"--json", o.json}}); !r) {
+    std::cerr << "fattree_bench: " << r.error() << '\n';
+    return 2;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<Outcome> outcomes = simulate(o);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const std::vector<Row> rows = rows_of(outcomes);
+  const sim::FatTreeCase& any = outcomes.front().run.what;
+  std::cout << "K = 8, 128 hosts, 100 Gb/s, 1 us a hop, 2 MB a port, all to all; arrivals of "
+            << decimal(any.duration.us() / 1000, 1) << " ms, the first " << decimal(any.warm_up.us() / 1000, 1)
+            << " ms not counted;\nat the receiver, " << rows.front().p99_us.seeds
+            << " seeds, 95 % confidence; slowdown: over the time in an empty network\n\n";
+  print(std::cout, rows);
+  const bool met = print_claims(std::cout, rows);
+  if (auto r = write(o, rows, outcomes); !r) {
+    std::cerr << "fattree_bench: " << r.error() << '\n';
+    return 2;
+  }
+  std::cout << "\npictures: " << o.output << "/*.svg; took " << decimal(took.count() / 60, 1) << " min on "
+            << o.jobs << " threads\n";
+  return met ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace matchrdma::fattree_bench
+
 int main(int argc, char** argv) {
-  FatTreeCase c;
-  auto get = [&](const char* k, double d) {
-    for (int i = 1; i + 1 < argc; ++i)
-      if (!std::strcmp(argv[i], k)) return std::atof(argv[i + 1]);
-    return d;
-  };
-  c.scheme = kBalancings[static_cast<int>(get("-s", 0))];
-  c.load = get("-l", 0.8);
-  c.seed = static_cast<uint64_t>(get("-r", 1));
-  c.duration = SimSpan::micros(static_cast<int64_t>(get("-d", 3000)));
-  if (get("-w", 0) > 0) c.sizes = kSolar2022;
-  c.flowlet_gap = SimSpan::micros(static_cast<int64_t>(get("-g", 100)));
-  c.sender.mtu = static_cast<uint32_t>(get("-m", 1024));
-  c.flowcell.paths = static_cast<uint32_t>(get("-p", 8));
-  c.flowcell.window = static_cast<int64_t>(get("-W", 256)) << 10;
-  c.flowcell.rule.memory = matchrdma::Duration::micros(static_cast<int64_t>(get("-M", 200)));
-  c.flowcell.rule.least_cell = static_cast<int64_t>(get("-c", 64)) << 10;
-  if (get("-hp", 0) > 0) c.sender.reaction = ReactionSettings::hpcc();
-  if (get("-pp", 0) > 0) c.sender.reaction = ReactionSettings::hpcc_paper();
-  clock_t t0 = clock();
-  auto r = run_fat_tree(c);
-  double s = double(clock() - t0) / CLOCKS_PER_SEC;
-  auto p = [](const char* n, const Fct& f) {
-    std::printf(
-        "  %-6s n %7zu unf %zu rx mean %8.2f p99 %9.2f us sl %6.2f %7.2f | tx mean %8.2f p99 %9.2f sl %6.2f "
-        "%7.2f\n",
-        n, f.receiver.messages, f.unfinished, f.receiver.mean_us, f.receiver.p99_us, f.receiver.mean_slowdown,
-        f.receiver.p99_slowdown, f.sender.mean_us, f.sender.p99_us, f.sender.mean_slowdown,
-        f.sender.p99_slowdown);
-  };
-  std::printf(
-      "%s load %.1f: %.1f s, %.1f M events (%.1f M/s), drops %lu pauses %lu marks %lu again %ld susp %lu\n",
-      balancing_name(c.scheme), c.load, s, double(r.events) / 1e6, double(r.events) / 1e6 / s, r.drops,
-      r.pauses, r.marks, r.sent_again, r.suspected);
-  p("all", r.all);
-  p("small", r.small);
-  p("large", r.large);
+  matchrdma::fattree_bench::Options o;
+  CLI::App app{"ECMP, LetFlow and flowcell in a fat tree"};
+  app.add_flag("--quick", o.scope.quick, "One seed and short runs: a minute; tails are rough");
+  app.add_option("--seeds", o.scope.seeds, "of each point")->check(CLI::Range(1, 100))->capture_default_str();
+  app.add_option("--jobs", o.jobs, "runs at one time (one a core)")->check(CLI::Range(1, 1024));
+  app.add_option("--json", o.json, "FILE or -");
+  app.add_option("--output", o.output, "folder for the pictures")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  return matchrdma::fattree_bench::run(o);
 }

@@ -7,10 +7,14 @@
 
 namespace matchrdma::sim {
 
+double mean_arrivals(const AllToAllSettings& s) {
+  const double bytes_per_second = s.load * s.hosts * static_cast<double>(s.line.bps) / 8;
+  return bytes_per_second / mean_size(s.sizes) * static_cast<double>(s.duration.ps) / 1e12;
+}
+
 std::vector<Arrival> draw_all_to_all(const AllToAllSettings& s) {
   MRDMA_CHECK(s.load > 0 && s.hosts >= 2);
-  const double bytes_per_second = s.load * s.hosts * static_cast<double>(s.line.bps) / 8;
-  const double mean_gap_ps = mean_size(s.sizes) / bytes_per_second * 1e12;
+  const double mean_gap_ps = static_cast<double>(s.duration.ps) / mean_arrivals(s);
   Prng prng(s.seed);
   std::vector<Arrival> all;
   for (double at = 0;;) {

@@ -32,6 +32,8 @@ struct AllToAllSettings {
   uint64_t seed = 1;
 };
 
+/// On the average of seeds.
+double mean_arrivals(const AllToAllSettings& s);
 /// In the order of their times. Source and destination are drawn evenly. Same settings, same list.
 std::vector<Arrival> draw_all_to_all(const AllToAllSettings& s);
 

@@ -9,6 +9,15 @@ namespace {
 
 constexpr SimSpan kStep = SimSpan::micros(20);
 
+AllToAllSettings traffic(const FatTreeCase& c) {
+  return {.sizes = c.sizes,
+          .hosts = c.tree.hosts(),
+          .load = c.load,
+          .line = c.tree.link.rate,
+          .duration = c.duration,
+          .seed = c.seed};
+}
+
 std::unique_ptr<TransferLoad> load_of(const FatTreeCase& c, Network& network, std::vector<Arrival> arrivals) {
   if (c.scheme == Balancing::kFlowcell)
     return std::make_unique<FlowcellLoad>(network, std::move(arrivals), c.flowcell, c.sender, c.receiver);
@@ -69,7 +78,7 @@ const char* balancing_name(Balancing b) {
 
 SenderSettings FatTreeCase::fat_tree_sender() {
   SenderSettings s;
-  s.mtu = 1024;
+  s.mtu = 4096;
   s.reaction = ReactionSettings::hpcc();
   s.reaction->additive_increase = 40e6;
   s.reaction->hyper_increase = 100e6;
@@ -83,24 +92,20 @@ ReceiverSettings FatTreeCase::fat_tree_receiver() {
   return r;
 }
 
-FatTreeResult run_fat_tree(const FatTreeCase& c, const std::function<void(size_t, size_t)>& progress) {
+double expected_transfers(const FatTreeCase& c) { return mean_arrivals(traffic(c)); }
+
+FatTreeResult run_fat_tree(const FatTreeCase& c, const std::function<void(size_t)>& progress) {
   FatTreeSettings settings = c.tree;
   settings.seed = c.seed;
   if (c.scheme == Balancing::kLetFlow) settings.flowlet_gap = c.flowlet_gap;
   FatTree tree(settings);
   Network& network = tree.network();
-  const auto load = load_of(c, network,
-                            draw_all_to_all({.sizes = c.sizes,
-                                             .hosts = network.hosts(),
-                                             .load = c.load,
-                                             .line = c.tree.link.rate,
-                                             .duration = c.duration,
-                                             .seed = c.seed}));
+  const auto load = load_of(c, network, draw_all_to_all(traffic(c)));
   load->start();
   const SimTime end = network.now() + c.duration + c.drain;
   while (!load->done() && network.now() < end) {
     network.events().run_until(network.now() + kStep);
-    if (progress) progress(load->transfers().size(), load->arrivals());
+    if (progress) progress(load->transfers().size());
   }
   FatTreeResult r;
   count(c, tree, *load, r);

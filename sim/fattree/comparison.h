@@ -40,7 +40,9 @@ struct FatTreeResult {
 };
 inline constexpr int64_t kSmallBytes = 64'000;
 
-/// progress: after each step of virtual time, how many transfers there are and how many are to come in all.
-FatTreeResult run_fat_tree(const FatTreeCase& c, const std::function<void(size_t, size_t)>& progress = {});
+/// How many there will be, on the average of seeds.
+double expected_transfers(const FatTreeCase& c);
+/// progress: after each step of virtual time, how many transfers have begun.
+FatTreeResult run_fat_tree(const FatTreeCase& c, const std::function<void(size_t)>& progress = {});
 
 }  // namespace matchrdma::sim

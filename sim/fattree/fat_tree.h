@@ -16,6 +16,7 @@ struct FatTreeSettings {
   std::optional<uint32_t>
       dark_core{};  ///< no frame gets over the links of that switch of the core, counted from 0
   uint64_t seed = 1;
+  uint32_t hosts() const { return ports * ports * ports / 4; }
 };
 
 /// Duty: builds the network. Hosts are numbered by pod, in it by edge switch. Edge switches come first, then

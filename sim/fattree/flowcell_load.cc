@@ -42,7 +42,8 @@ void FlowcellLoad::open(uint32_t p, const Transfer& t) {
   }
 }
 
-// As new connections, when all were idle; else the rates stand.
+// What each transfer of the references gets: QPs that DCQCN has not seen yet. Those that are busy keep their
+// rates.
 void FlowcellLoad::start_anew(Pair& pair) {
   for (const Path& path : pair.paths) {
     Host& host = network().host(path.flow.source);
@@ -53,7 +54,7 @@ void FlowcellLoad::start_anew(Pair& pair) {
 void FlowcellLoad::begin(uint32_t t, SimTime now) {
   const uint32_t p = pair_of(transfer(t).source, transfer(t).destination);
   if (pairs_[p].paths.empty()) open(p, transfer(t));
-  if (pairs_[p].sending.empty()) start_anew(pairs_[p]);
+  start_anew(pairs_[p]);
   pairs_[p].sending.push_back({.transfer = t});
   seen_.emplace_back();
   missing_.push_back(0);
@@ -86,7 +87,7 @@ bool FlowcellLoad::send_next(uint32_t p, Sending& s, SimTime now) {
   if (s.offset == t.bytes) return false;
   const int64_t bytes = cell_size(pairs_[p], t, s);
   if (s.in_flight > 0 && s.in_flight + bytes > s_.window) return false;
-  const Cell cell{s.transfer, s.next_number++, bytes, false};
+  const Cell cell{s.transfer, s.next_number++, bytes, 0};
   s.offset += bytes;
   s.in_flight += bytes;
   ++s.unconfirmed;
@@ -96,32 +97,29 @@ bool FlowcellLoad::send_next(uint32_t p, Sending& s, SimTime now) {
   return true;
 }
 
-uint32_t FlowcellLoad::best_path(Pair& pair, int64_t bytes, SimTime now) const {
-  // Among equals the next in turn: paths without samples, and those that have all been idle for long.
+// A copy goes where tokens have come from, anything where no suspicion is, as long as there is such a path.
+// Among equals the next in turn has it: paths without samples, and those that have all been idle for long.
+uint32_t FlowcellLoad::best_path(Pair& pair, const Cell& cell, SimTime now) const {
   uint32_t best = s_.paths;
-  Duration least{};
-  bool trusted = false;
+  std::pair<int, Duration> least;
   pair.turn = (pair.turn + 1) % s_.paths;
   for (uint32_t i = 0; i < s_.paths; ++i) {
     const uint32_t n = (pair.turn + i) % s_.paths;
     const Path& path = pair.paths[n];
     const Instant oldest = path.tracked.empty() ? instant(now) : path.tracked.front().post.at;
-    const Duration expected = path.known.expected(bytes, oldest, instant(now));
-    // All suspect: then the least of them.
-    if (best < s_.paths && (trusted > !path.suspect || (trusted == !path.suspect && expected >= least)))
-      continue;
+    const int doubt = (path.suspect ? 2 : 0) + (cell.copies > 0 && !path.known.measured() ? 1 : 0);
+    const std::pair<int, Duration> cost{doubt, path.known.expected(cell.bytes, oldest, instant(now))};
+    if (best < s_.paths && cost >= least) continue;
     best = n;
-    least = expected;
-    trusted = !path.suspect;
+    least = cost;
   }
   return best;
 }
 
 void FlowcellLoad::send(uint32_t p, const Cell& cell, SimTime now) {
-  Path& path = pairs_[p].paths[best_path(pairs_[p], cell.bytes, now)];
+  Path& path = pairs_[p].paths[best_path(pairs_[p], cell, now)];
   path.tracked.push_back({cell, path.known.post(cell.bytes, instant(now)), false});
   path.posted.push_back(cell);
-  ++cells_;
   network().post(path.flow, cell.bytes);
 }
 
@@ -161,7 +159,7 @@ void FlowcellLoad::take_token(uint32_t p, uint32_t i, SimTime now) {
   const Tracked t = path.tracked.front();
   path.tracked.pop_front();
   path.suspect = false;
-  path.known.token(t.post, duration(s_.turnaround), instant(now), !t.cell.copy && !t.copied);
+  path.known.token(t.post, duration(s_.turnaround), instant(now), t.cell.copies == 0 && !t.copied);
   confirm(p, t.cell, now);
   fill(p, now);
 }
@@ -182,25 +180,34 @@ void FlowcellLoad::confirm(uint32_t p, const Cell& cell, SimTime now) {
 
 void FlowcellLoad::set_timer(uint32_t p) {
   Instant first = Instant::never();
-  for (const Path& path : pairs_[p].paths)
-    if (!path.suspect && !path.tracked.empty())
-      first = earlier(first, path.tracked.front().post.at + path.known.t_soft());
+  for (const Path& path : pairs_[p].paths) {
+    size_t n = 0;
+    while (n < path.tracked.size() && path.tracked[n].copied) ++n;
+    if (n < path.tracked.size()) first = earlier(first, overdue_at(path, path.tracked[n]));
+  }
   pairs_[p].suspicion->set(first.is_never() ? SimTime::never() : std::max(sim_time(first), network().now()));
+}
+
+// Each cell has its own T_soft: what was posted late to a path that has got slow is not overdue yet. A copy
+// waits four times as long as what it copies, so that a network that is slow everywhere is not flooded with
+// copies.
+Instant FlowcellLoad::overdue_at(const Path& path, const Tracked& t) {
+  return t.post.at + path.known.t_soft() * (int64_t{1} << std::min(2 * t.cell.copies, 12u));
 }
 
 void FlowcellLoad::look_for_suspects(uint32_t p, SimTime now) {
   Pair& pair = pairs_[p];
   for (Path& path : pair.paths) {
-    if (path.suspect || path.tracked.empty()) continue;
-    if (path.tracked.front().post.at + path.known.t_soft() > instant(now)) continue;
-    path.suspect = true;
-    ++suspected_;
-    for (size_t n = path.tracked.size(); n-- > 0;) {
+    for (size_t n = 0; n < path.tracked.size(); ++n) {
       Tracked& t = path.tracked[n];
-      if (t.copied || (seen_[t.cell.transfer][t.cell.number] & kConfirmed) != 0) continue;
+      if (t.copied) continue;
+      if (overdue_at(path, t) > instant(now)) break;
       t.copied = true;
+      if (!path.suspect) ++suspected_;
+      path.suspect = true;
+      if ((seen_[t.cell.transfer][t.cell.number] & kConfirmed) != 0) continue;
       copied_ += t.cell.bytes;
-      pair.again.push_back({t.cell.transfer, t.cell.number, t.cell.bytes, true});
+      pair.again.push_back({t.cell.transfer, t.cell.number, t.cell.bytes, t.cell.copies + 1});
     }
   }
   fill(p, now);

@@ -14,7 +14,7 @@ namespace matchrdma::sim {
 
 struct FlowcellSettings {
   uint32_t paths = 4;          ///< from one host to another
-  int64_t window = 256 << 10;  ///< bytes of a transfer on their way, one cell at least
+  int64_t window = 192 << 10;  ///< bytes of a transfer on their way, one cell at least: 1.2 BDP
   uint32_t token_bytes = 16;
   SimSpan turnaround = SimSpan::micros(1);  ///< a receiver polls a tail and posts its token
   FlowcellRule rule{};
@@ -28,14 +28,13 @@ class FlowcellLoad final : public TransferLoad {
   FlowcellLoad(Network& network, std::vector<Arrival> arrivals, const FlowcellSettings& settings,
                const SenderSettings& sender, const ReceiverSettings& receiver);
   int64_t sent_again() const override;
-  uint64_t cells() const { return cells_; }
   uint64_t suspected() const { return suspected_; }  ///< times that a path came under suspicion
 
  private:
   struct Cell {
     uint32_t transfer = 0, number = 0;
     int64_t bytes = 0;
-    bool copy = false;  ///< sent before: its time is no sample
+    uint32_t copies = 0;  ///< sent before so often; then its time is no sample
   };
   struct Tracked {
     Cell cell{};
@@ -82,11 +81,12 @@ class FlowcellLoad final : public TransferLoad {
   void fill(uint32_t pair, SimTime now);
   bool send_next(uint32_t pair, Sending& s, SimTime now);
   void send(uint32_t pair, const Cell& cell, SimTime now);
-  uint32_t best_path(Pair& pair, int64_t bytes, SimTime now) const;
+  uint32_t best_path(Pair& pair, const Cell& cell, SimTime now) const;
   int64_t cell_size(const Pair& pair, const Transfer& t, const Sending& s) const;
   void arrived(const Cell& cell, SimTime now);
   void take_token(uint32_t pair, uint32_t path, SimTime now);
   void confirm(uint32_t pair, const Cell& cell, SimTime now);
+  static Instant overdue_at(const Path& path, const Tracked& t);
   void look_for_suspects(uint32_t pair, SimTime now);
   void set_timer(uint32_t pair);
 
@@ -99,7 +99,7 @@ class FlowcellLoad final : public TransferLoad {
   std::vector<std::vector<uint8_t>> seen_;  ///< by transfer and number of the cell
   std::vector<uint32_t> missing_;           ///< cells that have not arrived, by transfer
   QpNumbers of_receiver_;                   ///< see number()
-  uint64_t cells_ = 0, suspected_ = 0;
+  uint64_t suspected_ = 0;
   int64_t copied_ = 0;  ///< bytes
 };
 

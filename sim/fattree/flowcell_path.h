@@ -10,11 +10,12 @@
 namespace matchrdma::sim {
 
 struct FlowcellRule {
-  uint32_t mtu = 1024;                         ///< payload bytes; a cell is whole packets, but for the last
-  int64_t least_cell = 64 << 10;               ///< bytes, and what a path starts with
-  int64_t most_cell = 8 << 20;                 ///< bytes
-  Duration least_floor = Duration::millis(2);  ///< of T_soft over the average
-  Duration memory = Duration::micros(200);     ///< what was seen of a path counts for 1/e after so long
+  uint32_t mtu = 4096;            ///< payload bytes; a cell is whole packets, but for the last
+  int64_t least_cell = 32 << 10;  ///< bytes, and what a path starts with
+  int64_t most_cell = 8 << 20;    ///< bytes
+  /// Of T_soft over the average: more than a cell lasts on a QP that DCQCN holds at its least rate.
+  Duration least_floor = Duration::millis(10);
+  Duration memory = Duration::micros(200);  ///< what was seen of a path counts for 1/e after so long
 };
 
 /// Of one cell, kept by the sender until its token comes.
@@ -63,22 +64,24 @@ class FlowcellPath {
     return std::max(fresh, now - oldest + time_of(bytes, rate));
   }
 
-  /// 1.5 bandwidth-delay products, at most a quarter of the round-trip time at the measured rate.
+  /// 1.5 bandwidth-delay products, at most a quarter of the round-trip time at the measured rate. The least
+  /// time that was seen, not the average: waiting must not make cells larger.
   int64_t cell_bytes() const {
     if (!measured_) return rule_.least_cell;
     const double bdp = line_ / 8e9 * static_cast<double>(base_.ns);
-    const double quarter = rate_ / 8e9 * static_cast<double>(average_.ns) / 4;
+    const double quarter = rate_ / 8e9 * static_cast<double>(base_.ns) / 4;
     const auto wanted = static_cast<int64_t>(std::min(1.5 * bdp, quarter));
     return std::clamp(wanted, rule_.least_cell, rule_.most_cell) / rule_.mtu * rule_.mtu;
   }
 
-  /// After so long without its token a cell's path is under suspicion. Far away while nothing is measured.
+  /// After so long without its token a cell's path is under suspicion.
   Duration t_soft() const {
-    if (!measured_) return rule_.least_floor * 4;
+    if (!measured_) return rule_.least_floor;
     const Duration floor = std::max(average_ / 2, rule_.least_floor);
     return std::max(average_ + deviation_ * 4, average_ + floor);
   }
 
+  bool measured() const { return measured_; }
   int64_t outstanding() const { return outstanding_; }  ///< bytes
   double rate() const { return rate_; }                 ///< bits per second
   Duration average() const { return average_; }

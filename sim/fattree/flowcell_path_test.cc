@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kLine = 100e9;
 constexpr int64_t kCell = 64 << 10;
-constexpr FlowcellRule kRule{};
+constexpr FlowcellRule kRule{.mtu = 1024, .least_cell = kCell, .least_floor = Duration::millis(2)};
 const Instant kStart{1'000'000};
 
 Duration of_line(int64_t bytes) { return {static_cast<int64_t>(static_cast<double>(bytes) * 8e9 / kLine)}; }
@@ -93,7 +93,7 @@ TEST(FlowcellPath, CopiesAreNoSamples) {
 
 TEST(FlowcellPath, CellsAreWholePacketsBetweenTheBounds) {
   // 25 ms of light at 100 Gb/s: a quarter of it would be 78 MB.
-  for (const auto& [ms, want] : {std::pair<int64_t, int64_t>{1, 3'125'000}, {25, 8 << 20}}) {
+  for (const auto& [ms, want] : {std::pair<int64_t, int64_t>{1, 3'108'616}, {25, 8 << 20}}) {
     FlowcellPath p(kRule, kLine);
     const CellPost c = p.post(kCell, kStart);
     p.token(c, {}, kStart + Duration::millis(ms), true);

@@ -32,7 +32,6 @@ class TransferLoad : public HostListener, protected EventHandler {
   /// All are delivered and confirmed.
   bool done() const { return next_ == arrivals_.size() && open_ == 0; }
   const std::vector<Transfer>& transfers() const { return transfers_; }
-  size_t arrivals() const { return arrivals_.size(); }
   /// Payload bytes that were carried again by retransmission or as copies.
   virtual int64_t sent_again() const = 0;
 
