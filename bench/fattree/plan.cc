@@ -11,8 +11,8 @@ using sim::SimSpan;
 
 FatTreeCase base(const Scope& scope) {
   FatTreeCase c;
-  c.duration = SimSpan::micros(scope.quick ? 2'500 : 8'000);
-  c.warm_up = SimSpan::micros(scope.quick ? 500 : 3'000);
+  c.duration = SimSpan::micros(scope.quick ? 2'500 : 6'000);
+  c.warm_up = SimSpan::micros(scope.quick ? 500 : 2'000);
   return c;
 }
 
