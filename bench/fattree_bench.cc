@@ -93,7 +93,7 @@ int run(const Options& o) {
   }
   std::cout << "\npictures: " << o.output << "/*.svg; took " << decimal(took.count() / 60, 1) << " min on "
             << o.jobs << " threads\n";
-  return met ? 0 : 1;
+  return met || o.scope.quick ? 0 : 1;  // one seed proves nothing
 }
 
 }  // namespace

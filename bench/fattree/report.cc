@@ -102,6 +102,7 @@ std::vector<Row> rows_of(const std::vector<Outcome>& outcomes) {
 
 void print(std::ostream& out, const std::vector<Row>& rows) {
   print_some(out, rows, true);
+  if (std::all_of(rows.begin(), rows.end(), [](const Row& r) { return r.main; })) return;
   out << "\nThe same with one thing changed\n\n";
   print_some(out, rows, false);
 }
