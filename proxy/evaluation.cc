@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "proxy/evaluation_claims.h"
+#include "proxy/parallel.h"
 
 namespace matchrdma {
 namespace {
@@ -63,22 +62,15 @@ Estimate estimate(const std::vector<double>& values) {
 std::vector<EvaluationRun> run_plan(const sim::Plan& plan, unsigned jobs,
                                     const std::function<void(size_t, size_t)>& progress) {
   std::vector<EvaluationRun> runs(plan.cases.size());
-  std::atomic<size_t> next = 0;
   size_t done = 0;
   std::mutex telling;
-  const auto work = [&] {
-    for (size_t i = next++; i < runs.size(); i = next++) {
-      const double start = cpu_seconds();
-      runs[i] = {plan.cases[i], sim::run_case(plan.cases[i]), 0};
-      runs[i].cpu_seconds = cpu_seconds() - start;
-      const std::lock_guard lock(telling);
-      progress(++done, runs.size());
-    }
-  };
-  std::vector<std::jthread> others;
-  for (unsigned i = 1; i < jobs; ++i) others.emplace_back(work);
-  work();
-  others.clear();
+  in_parallel(runs.size(), jobs, [&](size_t i) {
+    const double start = cpu_seconds();
+    runs[i] = {plan.cases[i], sim::run_case(plan.cases[i]), 0};
+    runs[i].cpu_seconds = cpu_seconds() - start;
+    const std::lock_guard lock(telling);
+    progress(++done, runs.size());
+  });
   return runs;
 }
 

@@ -8,6 +8,7 @@ uint32_t Host::add_sender(const SenderSettings& settings) {
   const auto qp = static_cast<uint32_t>(senders_.size());
   senders_.emplace_back(settings, out_->spec().rate, context_.events, *this, qp);
   ready_.push_back(SimTime::never());
+  active_.resize(qp + 1);
   return qp;
 }
 
@@ -72,7 +73,7 @@ void Host::take_answer(const SimPacket& p, SimTime now) {
 void Host::refresh(uint32_t qp) {
   Sender& s = senders_[qp];
   const SimTime ready = s.qp.ready_at();
-  active_ += (ready.is_never() ? 0 : 1) - (ready_[qp].is_never() ? 0 : 1);
+  active_.set(qp, !ready.is_never());
   ready_[qp] = ready;
   s.timer.set(s.qp.next_timer());
 }
@@ -87,9 +88,9 @@ void Host::on_event(SimTime now, uint64_t argument) {
 }
 
 void Host::send(SimTime now) {
-  if (control_.empty() && active_ == 0) return;
+  if (control_.empty() && active_.empty()) return;
   if (out_->free_at() > now || send_control(now) || send_data(now)) {
-    if (!control_.empty() || active_ > 0) wake_.set(out_->free_at());
+    if (!control_.empty() || !active_.empty()) wake_.set(out_->free_at());
   }
 }
 
@@ -101,11 +102,11 @@ bool Host::send_control(SimTime now) {
 }
 
 bool Host::send_data(SimTime now) {
-  const auto count = static_cast<uint32_t>(ready_.size());
   SimTime earliest = SimTime::never();
-  for (uint32_t i = 1; i <= count; ++i) {
-    const uint32_t qp = served_ + i < count ? served_ + i : served_ + i - count;
-    if (ready_[qp].is_never() || pauses_.paused(senders_[qp].qp.traffic_class())) continue;
+  uint32_t qp = served_;
+  for (uint32_t left = active_.size(); left > 0; --left) {
+    qp = active_.next_after(qp);
+    if (pauses_.paused(senders_[qp].qp.traffic_class())) continue;
     earliest = std::min(earliest, ready_[qp]);
     if (ready_[qp] > now) continue;
     Sender& s = senders_[qp];

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/index_set.h"
 #include "sim/link.h"
 #include "sim/pause_state.h"
 #include "sim/receive_qp.h"
@@ -58,6 +59,13 @@ class Host final : public Node, private EventHandler {
   void join_sender(uint32_t qp, const PeerQp& peer) { senders_[qp].peer = peer; }
   void join_receiver(uint32_t qp, const PeerQp& peer) { receivers_[qp].peer = peer; }
   void post(uint32_t qp, int64_t bytes, SimTime now);
+  /// The sender's rate is the line's again, as of a new connection. Only while it is idle.
+  void start_anew(uint32_t qp) {
+    senders_[qp].qp.start_anew();
+    refresh(qp);
+  }
+  void relabel_sender(uint32_t qp, uint32_t label) { senders_[qp].peer.flow = label; }
+  void relabel_receiver(uint32_t qp, uint32_t label) { receivers_[qp].peer.flow = label; }
 
   void receive(SimPacket* p, uint32_t port, SimTime now) override;
 
@@ -98,7 +106,7 @@ class Host final : public Node, private EventHandler {
   std::deque<Sender> senders_;  ///< timers do not move
   std::vector<Receiver> receivers_;
   std::vector<SimTime> ready_;  ///< by sender, so that the round robin reads one short array
-  int active_ = 0;              ///< senders that are ready now or later
+  IndexSet active_;             ///< senders that are ready now or later
   uint32_t served_ = 0;         ///< sender that sent last
   Timer wake_;
 };

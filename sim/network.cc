@@ -80,6 +80,13 @@ Flow Network::open(uint32_t source, uint32_t destination, const SenderSettings& 
   return f;
 }
 
+void Network::renew(const Flow& f) {
+  hosts_[f.source].start_anew(f.source_qp);
+  hosts_[f.source].relabel_sender(f.source_qp, flows_);
+  hosts_[f.destination].relabel_receiver(f.destination_qp, flows_);
+  ++flows_;
+}
+
 SimSpan Network::base_rtt(uint32_t source, uint32_t destination, uint32_t payload) const {
   const auto leg = [&](const LinkSpec& l) { return l.delay * 2 + context_.tick.serialise(payload, l.rate); };
   SimSpan rtt = leg(cable_of_[source]) + leg(cable_of_[destination]);

@@ -35,6 +35,9 @@ class Network {
 
   Flow open(uint32_t source, uint32_t destination, const SenderSettings& sender,
             const ReceiverSettings& receiver);
+  /// As a new connection between the same two: ECMP hashes another label, and DCQCN has seen nothing yet. Only
+  /// while nothing of it is on its way.
+  void renew(const Flow& f);
   void post(const Flow& f, int64_t bytes) { hosts_[f.source].post(f.source_qp, bytes, now()); }
 
   /// Round trip of an empty network as the forks compute it: both ways' delays and one packet of `payload`
@@ -43,6 +46,7 @@ class Network {
   /// Line rate of the source times that, bytes.
   int64_t bdp_bytes(uint32_t source, uint32_t destination, uint32_t payload) const;
 
+  Rate line_rate(uint32_t host) const { return cable_of_[host].rate; }
   EventCore& events() { return context_.events; }
   SimTime now() const { return context_.events.now(); }
   const SimPacketPool& packets() const { return context_.packets; }
@@ -73,7 +77,7 @@ class Network {
   std::vector<LinkSpec> cable_of_;          ///< by host
   std::vector<std::vector<Edge>> edges_;    ///< by switch and port
   std::vector<std::vector<uint32_t>> far_;  ///< hops between switches
-  uint32_t flows_ = 0;
+  uint32_t flows_ = 0;                      ///< labels given
 };
 
 }  // namespace matchrdma::sim

@@ -82,6 +82,12 @@ void SendQp::on_cnp(SimTime now) {
   if (reaction_) reaction_->on_cnp(now);
 }
 
+void SendQp::start_anew() {
+  MRDMA_CHECK(idle());
+  if (s_.reaction) reaction_.emplace(*s_.reaction, line_rate_);
+  next_avail_ = {};
+}
+
 SimTime SendQp::next_timer() const {
   return reaction_ ? std::min(timeout_at_, reaction_->next_timer()) : timeout_at_;
 }

@@ -32,6 +32,10 @@ class SendQp {
   /// The same, and the rest is sent again.
   size_t on_nack(int64_t expected, SimTime now);
   void on_cnp(SimTime now);
+  /// As a new connection: DCQCN has seen nothing yet. Only while idle().
+  void start_anew();
+  /// All that was posted is acknowledged.
+  bool idle() const { return ends_.empty(); }
 
   SimTime next_timer() const;
   void run_timers(SimTime now);

@@ -29,7 +29,7 @@ void SwitchNode::forward(SimPacket* p, SimTime now) {
     }
     buffer_.charge(in, traffic_class, p->size);
   }
-  const uint32_t out = route(*p);
+  const uint32_t out = route(*p, now);
   push(p, out, now);
   if (traffic_class != kControlClass && buffer_.should_pause(in, traffic_class))
     send_pfc(in, traffic_class, true, now);
@@ -47,7 +47,7 @@ void SwitchNode::push(SimPacket* p, uint32_t out, SimTime now) {
   hold(p->size, now);
 }
 
-uint32_t SwitchNode::route(const SimPacket& p) const {
+uint32_t SwitchNode::route(const SimPacket& p, SimTime now) {
   const std::vector<uint32_t>& ports = routes_[p.destination];
   MRDMA_CHECK(!ports.empty());
   if (ports.size() == 1) return ports[0];
@@ -55,6 +55,7 @@ uint32_t SwitchNode::route(const SimPacket& p) const {
   uint64_t h = (uint64_t{p.source} << 32 | p.destination) * 0x9e3779b97f4a7c15ull;
   h = (h ^ (h >> 29) ^ (uint64_t{p.flow} << 32 | number_)) * 0xbf58476d1ce4e5b9ull;
   h = (h ^ (h >> 32)) * 0x94d049bb133111ebull;
+  if (flowlets_) return ports[flowlets_->choose(h, static_cast<uint32_t>(ports.size()), now)];
   return ports[(h >> 33) % ports.size()];
 }
 

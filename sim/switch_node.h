@@ -2,12 +2,14 @@
 // An output-queued switch with a shared buffer, PFC and ECN (SIMULATOR 3).
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "dataplane/base/prng.h"
 #include "sim/border.h"
 #include "sim/ecn_marker.h"
 #include "sim/egress_queues.h"
+#include "sim/flowlet_table.h"
 #include "sim/link.h"
 #include "sim/occupancy.h"
 #include "sim/pause_state.h"
@@ -42,13 +44,16 @@ class SwitchNode final : public Node, private EventHandler {
   /// Ports of shortest paths to hosts, by host; several: ECMP.
   void set_routes(std::vector<std::vector<uint32_t>> routes) { routes_ = std::move(routes); }
 
+  /// Chooses among ports by flowlet (LetFlow) instead of by flow.
+  void set_flowlets(SimSpan gap, uint64_t seed) { flowlets_.emplace(gap, seed); }
+
   /// This is the end of the long link at `long_port`, and `border` knows what is special about it.
   void set_border(Border& border, uint32_t long_port) {
     border_ = &border;
     long_port_ = long_port;
   }
   /// From the border, along the routes or over the long link. It came by no port, so nobody is paused for it.
-  void emit(SimPacket* p, SimTime now) { enqueue(p, route(*p), now); }
+  void emit(SimPacket* p, SimTime now) { enqueue(p, route(*p, now), now); }
   void emit_long(SimPacket* p, SimTime now) { enqueue(p, long_port_, now); }
   /// What the border has taken goes its way after a detour, accounted to the port that it came by.
   void readmit(SimPacket* p, SimTime now) { forward(p, now); }
@@ -61,6 +66,7 @@ class SwitchNode final : public Node, private EventHandler {
 
   /// Bytes in all queues on the way out, and in the border.
   Occupancy& occupancy() { return occupancy_; }
+  const std::vector<uint32_t>& routes_to(uint32_t host) const { return routes_[host]; }
   const SwitchStats& stats() const { return stats_; }
   const SharedBuffer& buffer() const { return buffer_; }
   const EgressQueues& queues(uint32_t port) const { return ports_[port].queues; }
@@ -83,7 +89,7 @@ class SwitchNode final : public Node, private EventHandler {
     occupancy_.add(bytes, now);
     if (site_ != nullptr) site_->add(bytes, now);
   }
-  uint32_t route(const SimPacket& p) const;
+  uint32_t route(const SimPacket& p, SimTime now);
   void send_pfc(uint32_t port, uint32_t traffic_class, bool pause, SimTime now);
   void send(uint32_t port, SimTime now);
   void left(SimPacket& p, uint32_t port, SimTime now);
@@ -94,6 +100,7 @@ class SwitchNode final : public Node, private EventHandler {
   Prng prng_;
   std::vector<Port> ports_;
   std::vector<std::vector<uint32_t>> routes_;
+  std::optional<FlowletTable> flowlets_;
   Border* border_ = nullptr;
   uint32_t long_port_ = kNoPort;
   Occupancy occupancy_;

@@ -20,43 +20,34 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Times of one end, collected.
-struct Samples {
-  std::vector<double> us, slowdown;
-
-  void add(SimSpan took, SimSpan ideal) {
-    us.push_back(took.us());
-    slowdown.push_back(took.us() / ideal.us());
-  }
-  Completions completions() {
-    if (us.empty()) return {};
-    return {.messages = us.size(),
-            .mean_us = mean(us),
-            .median_us = quantile(us, 0.5),
-            .p99_us = quantile(us, 0.99),
-            .mean_slowdown = mean(slowdown),
-            .p99_slowdown = quantile(slowdown, 0.99)};
-  }
-};
-
 }  // namespace
 
-SimSpan IdealPath::at_sender(const Flow& f, int64_t bytes) const {
+Completions CompletionSamples::completions() {
+  if (us_.empty()) return {};
+  return {.messages = us_.size(),
+          .mean_us = mean(us_),
+          .median_us = quantile(us_, 0.5),
+          .p99_us = quantile(us_, 0.99),
+          .mean_slowdown = mean(slowdown_),
+          .p99_slowdown = quantile(slowdown_, 0.99)};
+}
+
+SimSpan IdealPath::at_sender(uint32_t source, uint32_t destination, int64_t bytes) const {
   const auto packet = static_cast<uint32_t>(std::min<int64_t>(bytes, mtu));
   // The base RTT holds one packet on the host's own link, which the size holds too.
   const int64_t rest = bytes - packet;
   const SimSpan size{static_cast<int64_t>(static_cast<double>(rest) * static_cast<double>(kBitPs) /
                                           static_cast<double>(line.bps))};
-  return size + network.base_rtt(f.source, f.destination, packet);
+  return size + network.base_rtt(source, destination, packet);
 }
 
-SimSpan IdealPath::at_receiver(const Flow& f, int64_t bytes) const {
-  const SimSpan both_delays = network.base_rtt(f.source, f.destination, 0);
-  return at_sender(f, bytes) - SimSpan{both_delays.ps / 2};
+SimSpan IdealPath::at_receiver(uint32_t source, uint32_t destination, int64_t bytes) const {
+  const SimSpan both_delays = network.base_rtt(source, destination, 0);
+  return at_sender(source, destination, bytes) - SimSpan{both_delays.ps / 2};
 }
 
 Fct completion_times(const Workload& load, const IdealPath& ideal, const FlowFilter& filter, SimTime from) {
-  Samples sender, receiver;
+  CompletionSamples sender, receiver;
   Fct r;
   for (const MessageRecord& m : load.messages()) {
     const Flow& f = load.flow(m.flow);
@@ -65,8 +56,8 @@ Fct completion_times(const Workload& load, const IdealPath& ideal, const FlowFil
       ++r.unfinished;
       continue;
     }
-    sender.add(m.acknowledged - m.posted, ideal.at_sender(f, m.bytes));
-    receiver.add(m.delivered - m.posted, ideal.at_receiver(f, m.bytes));
+    sender.add(m.acknowledged - m.posted, ideal.at_sender(f.source, f.destination, m.bytes));
+    receiver.add(m.delivered - m.posted, ideal.at_receiver(f.source, f.destination, m.bytes));
   }
   r.sender = sender.completions();
   r.receiver = receiver.completions();

@@ -19,6 +19,19 @@ struct Completions {
   double mean_slowdown = 0, p99_slowdown = 0;
 };
 
+/// Duty: collects completion times.
+class CompletionSamples {
+ public:
+  void add(SimSpan took, SimSpan ideal) {
+    us_.push_back(took.us());
+    slowdown_.push_back(took.us() / ideal.us());
+  }
+  Completions completions();
+
+ private:
+  std::vector<double> us_, slowdown_;
+};
+
 struct Fct {
   Completions sender;     ///< last (pseudo-)ACK
   Completions receiver;   ///< last byte, in order
@@ -32,8 +45,8 @@ struct IdealPath {
   uint32_t mtu;  ///< payload bytes of a packet
   /// Size over line rate and the base RTT; at the receiver without the way back. Headers are not in it, so no
   /// transfer is faster.
-  SimSpan at_sender(const Flow& f, int64_t bytes) const;
-  SimSpan at_receiver(const Flow& f, int64_t bytes) const;
+  SimSpan at_sender(uint32_t source, uint32_t destination, int64_t bytes) const;
+  SimSpan at_receiver(uint32_t source, uint32_t destination, int64_t bytes) const;
 };
 
 /// Of the messages posted from `from` on.

@@ -6,19 +6,6 @@
 #include "dataplane/base/prng.h"
 
 namespace matchrdma::sim {
-namespace {
-
-int64_t draw_size(Prng& prng) {
-  const double u = prng.unit();
-  size_t i = 1;
-  while (u >= kMixedSizes[i].share) ++i;  // the last is 1, and u is less
-  const SizeKnot &a = kMixedSizes[i - 1], &b = kMixedSizes[i];
-  const double part = (u - a.share) / (b.share - a.share);
-  return a.bytes + static_cast<int64_t>(part * static_cast<double>(b.bytes - a.bytes));
-}
-
-}  // namespace
-
 std::vector<Arrival> draw_arrivals(const MixedSettings& s) {
   MRDMA_CHECK(s.load > 0 && s.hosts_per_site >= 2);
   const uint32_t n = s.hosts_per_site;
@@ -39,7 +26,7 @@ std::vector<Arrival> draw_arrivals(const MixedSettings& s) {
       // Any other host of the site.
       source = own_site + (destination - own_site + 1 + static_cast<uint32_t>(prng.below(n - 1))) % n;
     }
-    all.push_back({{static_cast<int64_t>(at)}, source, destination, draw_size(prng)});
+    all.push_back({{static_cast<int64_t>(at)}, source, destination, draw_size(kMixedSizes, prng)});
   }
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 // Who sends how much to whom, and when, in workload W3 (SIMULATOR 5).
 #include <cstdint>
-#include <iterator>
 #include <vector>
 
 #include "sim/sim_time.h"
+#include "sim/workload/size_distribution.h"
 
 namespace matchrdma::sim {
 
@@ -28,10 +28,6 @@ struct Arrival {
 /// Distribution of sizes with straight lines between its knots. It has what the page says of THEMIS's set at
 /// 30 %: 8 B to 29.8 MB, median 75 KB, and 3.44 GB in 2133 flows, so a mean of 1.61 MB. The knots between are
 /// ours: the density falls from each to the next.
-struct SizeKnot {
-  int64_t bytes;
-  double share;  ///< of messages that are not larger
-};
 inline constexpr SizeKnot kMixedSizes[]{{8, 0},
                                         {10'000, 0.2},
                                         {75'000, 0.5},
@@ -41,14 +37,7 @@ inline constexpr SizeKnot kMixedSizes[]{{8, 0},
                                         {12'000'000, 0.9781},
                                         {29'800'000, 1}};
 
-constexpr double mean_mixed_size() {
-  double mean = 0;
-  for (size_t i = 1; i < std::size(kMixedSizes); ++i) {
-    const SizeKnot &a = kMixedSizes[i - 1], &b = kMixedSizes[i];
-    mean += (b.share - a.share) * static_cast<double>(a.bytes + b.bytes) / 2;
-  }
-  return mean;
-}
+constexpr double mean_mixed_size() { return mean_size(kMixedSizes); }
 static_assert(mean_mixed_size() > 0.999 * 3.44e9 / 2133 && mean_mixed_size() < 1.001 * 3.44e9 / 2133);
 
 /// Poisson arrivals in the order of their times. Senders and receivers are drawn evenly among the hosts, so the
