@@ -1,0 +1,272 @@
+#include "host/channel/channel_engine.h"
+
+#include <utility>
+
+namespace matchrdma::host {
+namespace {
+
+// PINGs of an engine are told from those of ControlSession by their numbers.
+constexpr uint64_t kEnginePing = uint64_t{1} << 63;
+
+Result<void> check_options(const ChannelOptions& o, const NicLimits& nic) {
+  if (o.connections == 0 || o.fragment_bytes == 0 || o.messages_ahead == 0 || o.requests_ahead == 0)
+    return Error{"channel: connections, fragment_bytes, messages_ahead and requests_ahead are at least 1"};
+  if (o.receives < 4 || o.receives > nic.max_receive_queue)
+    return Error{"channel: " + std::to_string(o.receives) + " receives: choose 4 to " +
+                 std::to_string(nic.max_receive_queue) + ", this NIC's receive queue"};
+  if (o.send_queue < 32 || o.send_queue > nic.max_send_queue || o.send_slots < 32)
+    return Error{"channel: send_queue is 32 to " + std::to_string(nic.max_send_queue) +
+                 " of this NIC, send_slots at least 32"};
+  return {};
+}
+
+}  // namespace
+
+ChannelEngine::ChannelEngine(const ChannelOptions& options, Nic& nic, Instant now)
+    : options_(options),
+      nic_(nic),
+      path_(options_, nic, n_),
+      out_(options_, n_),
+      in_(options_, nic, n_),
+      retry_at_(now),
+      moved_at_(now),
+      pipe_told_(options.connections),
+      heard_(now),
+      ping_at_(now) {}
+
+Result<std::unique_ptr<ChannelEngine>> ChannelEngine::make(const ChannelOptions& options, Nic& nic, Instant now) {
+  if (auto r = check_options(options, nic.limits()); !r) return Error{r.error()};
+  std::unique_ptr<ChannelEngine> e(new ChannelEngine(options, nic, now));
+  if (auto r = e->path_.prepare(); !r) return Error{r.error()};
+  return e;
+}
+
+// ---- the queue pair
+
+void ChannelEngine::on_completion(const Completion& c, Instant now) {
+  if (!path_.is(c.qp)) return;
+  const auto arrival = path_.take(c);
+  for (const RequestNote& note : path_.take_done()) {
+    if (note.what == RequestNote::What::kAtomic) {
+      atomics_.on_done(note, path_.result(note));
+    } else {
+      out_.on_done(note);
+    }
+  }
+  if (arrival) take_arrival(*arrival, now);
+}
+
+void ChannelEngine::take_arrival(const RcArrival& a, Instant now) {
+  ++effects_;
+  bool right = false;
+  if (a.immediate) {
+    right = in_.on_last(*a.immediate);
+  } else if (const auto f = decode_frame(a.bytes); f && f->epoch == epoch_) {
+    right = take_frame(*f, a.bytes.subspan(kChannelFrameBytes), now);
+  }
+  path_.give_back(a.receive);
+  if (right) return;
+  ++n_.bad;
+  end("the peer says what no engine says, on the queue pair");
+}
+
+bool ChannelEngine::take_frame(const ChannelFrame& f, Bytes payload, Instant now) {
+  switch (f.kind) {
+    case ChannelFrame::Kind::kOpen:
+      open(f, now);
+      return true;
+    case ChannelFrame::Kind::kSmall:
+      return in_.on_small(f, payload);
+    case ChannelFrame::Kind::kWriteRequest:
+      return in_.on_request(f);
+    case ChannelFrame::Kind::kWriteResponse:
+      return out_.on_response(f);
+    case ChannelFrame::Kind::kWindow:
+      return out_.on_window(f);
+    case ChannelFrame::Kind::kPipeData:
+    case ChannelFrame::Kind::kPipeTaken:
+      break;
+  }
+  return false;
+}
+
+void ChannelEngine::open(const ChannelFrame& f, Instant now) {
+  if (state_ != Path::kOffered && state_ != Path::kAnswered) return;
+  path_.on_open(f);
+  if (state_ == Path::kAnswered) path_.say_open();
+  state_ = Path::kUp;
+  moved_at_ = now;
+  in_.begin();
+  out_.close_windows();
+}
+
+// ---- the other process
+
+std::optional<ControlMessage> ChannelEngine::take_control() {
+  if (control_.empty() || !control_up_) return {};
+  ControlMessage m = std::move(control_.front());
+  control_.pop_front();
+  return m;
+}
+
+std::optional<uint32_t> ChannelEngine::take_unregister() {
+  if (unregister_.empty()) return {};
+  const uint32_t qpn = unregister_.front();
+  unregister_.pop_front();
+  return qpn;
+}
+
+// What was said before may be lost: what matters is said again.
+void ChannelEngine::on_control_up(uint64_t peer_life, Instant now) {
+  if (life_ != 0 && life_ != peer_life) return end("the peer's process was started anew");
+  life_ = peer_life;
+  control_up_ = true;
+  control_.clear();
+  heard_ = ping_at_ = now;
+  fence_said_ = leave_said_ = false;
+}
+
+bool ChannelEngine::on_control(const ControlMessage& m, Instant now) {
+  heard_ = now;
+  if (!gone_.empty()) return false;
+  if (const auto* ping = std::get_if<Ping>(&m)) {
+    control_.emplace_back(Pong{ping->number});
+  } else if (const auto* pong = std::get_if<Pong>(&m)) {
+    return pong->number >= kEnginePing;
+  } else if (const auto* addresses = std::get_if<PathAddresses>(&m)) {
+    on_addresses(*addresses, now);
+  } else if (const auto* fence = std::get_if<Fence>(&m)) {
+    if (fence->path != options_.first_path && fence->path != pipe_path()) return false;
+    on_fence(*fence, now);
+  } else if (const auto* fenced = std::get_if<Fenced>(&m)) {
+    if (fenced->path != options_.first_path && fenced->path != pipe_path()) return false;
+    on_fenced(*fenced);
+  } else if (const auto* resume = std::get_if<Resume>(&m)) {
+    if (resume->stream < options_.first_stream || resume->stream - options_.first_stream > atomics_stream())
+      return false;
+    on_resume(*resume);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void ChannelEngine::on_resume(const Resume& m) {
+  const uint32_t stream = m.stream - options_.first_stream;
+  if (stream == atomics_stream()) {
+    atomics_at_peer_ = std::max(atomics_at_peer_, m.delivered);
+  } else if (!out_.on_resume(stream, m.delivered)) {
+    ++n_.bad;
+    end("the peer resumes after messages that were never sent");
+  }
+}
+
+// H16: a proxy answers for the far NIC, nobody answers for the far process.
+void ChannelEngine::keep_alive(Instant now) {
+  if (now - heard_ > options_.peer_patience)
+    return end("the peer's process has not said a word for " +
+               std::to_string(options_.peer_patience.ns / 1'000'000) + " ms");
+  if (!control_up_ || now < ping_at_) return;
+  control_.emplace_back(Ping{kEnginePing | ++pings_});
+  ping_at_ = now + options_.ping_every;
+}
+
+void ChannelEngine::end(const std::string& why) {
+  if (!gone_.empty()) return;
+  gone_ = why;
+  control_.clear();
+  if (state_ != Path::kDown) unregister_.push_back(address_.qpn);
+  path_.fail();
+}
+
+void ChannelEngine::step_end() {
+  if (over_ || !path_.drained()) return;
+  in_.fence(path_);
+  path_.end();
+  out_.give_up();
+  atomics_.give_up();
+  over_ = true;
+}
+
+// ---- the TCP way
+
+void ChannelEngine::set_pipe(MessagePipe* pipe) {
+  pipe_ = pipe;
+  if (way_ == Way::kPipe) {
+    way_ = Way::kLeavingPipe;
+    leave_said_ = false;
+  }
+  std::fill(pipe_told_.begin(), pipe_told_.end(), 0);
+}
+
+void ChannelEngine::on_pipe(Bytes frame) {
+  if (!gone_.empty()) return;
+  const auto f = decode_frame(frame);
+  bool right = false;
+  if (f && f->kind == ChannelFrame::Kind::kPipeData) {
+    right = in_.on_pipe(*f, frame.subspan(kChannelFrameBytes));
+  } else if (f && f->kind == ChannelFrame::Kind::kPipeTaken) {
+    right = f->stream < options_.connections && out_.on_taken(f->stream, f->message);
+  }
+  if (right) return;
+  ++n_.bad;
+  end("the peer says what no engine says, over TCP");
+}
+
+// ---- all that is due
+
+void ChannelEngine::poll(Instant now) {
+  if (gone_.empty()) keep_alive(now);
+  if (!gone_.empty()) return step_end();
+  path_.look();
+  in_.look(path_);
+  if (state_ == Path::kUp) out_.look(path_);
+  step_path(now);
+  step_way();
+  work();
+  path_.flush();
+}
+
+void ChannelEngine::work() {
+  if (state_ == Path::kUp) {
+    in_.work(path_);
+    atomics_.work(path_);
+    if (way_ == Way::kRdma) out_.work(path_);
+    return;
+  }
+  if (pipe_ == nullptr) return;
+  if (way_ == Way::kPipe) out_.work(*pipe_, turn_);
+  in_.each_taken([this](uint32_t connection, uint64_t below) {
+    if (below <= pipe_told_[connection]) return;
+    std::array<uint8_t, kChannelFrameBytes> frame{};
+    ChannelFrame f;
+    f.kind = ChannelFrame::Kind::kPipeTaken;
+    f.stream = connection;
+    f.message = below;
+    encode_frame(f, frame);
+    if (pipe_->write(frame)) pipe_told_[connection] = below;
+  });
+}
+
+Instant ChannelEngine::next_wakeup() const {
+  if (!gone_.empty()) return Instant::never();
+  Instant at = heard_ + options_.peer_patience;
+  if (control_up_) at = earlier(at, ping_at_);
+  switch (state_) {
+    case Path::kDown:
+      if (options_.offers && control_up_) at = earlier(at, retry_at_);
+      break;
+    case Path::kOffered:
+    case Path::kAnswered:
+      at = earlier(at, since_ + options_.offer_patience);
+      break;
+    case Path::kUp:
+      if (path_.busy()) at = earlier(at, moved_at_ + options_.path_patience);
+      break;
+    case Path::kFencing:
+      break;
+  }
+  return at;
+}
+
+}  // namespace matchrdma::host
