@@ -30,6 +30,7 @@ ChannelEngine::ChannelEngine(const ChannelOptions& options, Nic& nic, Instant no
       in_(options_, nic, n_),
       retry_at_(now),
       moved_at_(now),
+      up_until_(now),
       pipe_told_(options.connections),
       heard_(now),
       ping_at_(now) {}
@@ -222,7 +223,7 @@ void ChannelEngine::poll(Instant now) {
   in_.look(path_);
   if (state_ == Path::kUp) out_.look(path_);
   step_path(now);
-  step_way();
+  step_way(now);
   work();
   path_.flush();
 }
@@ -266,6 +267,8 @@ Instant ChannelEngine::next_wakeup() const {
     case Path::kFencing:
       break;
   }
+  if (way_ == Way::kNone && pipe_ != nullptr && state_ != Path::kUp)
+    at = earlier(at, up_until_ + options_.fallback_after);
   return at;
 }
 

@@ -76,7 +76,7 @@ class ChannelEngine {
   void on_fence(const Fence& m, Instant now);
   void on_fenced(const Fenced& m);
   void on_resume(const Resume& m);
-  void answer_fence(const Fence& m);
+  void answer_fence(const Fence& m, uint8_t more);
 
   bool make_path(Instant now);
   void connect(const QpAddress& peer);
@@ -85,7 +85,7 @@ class ChannelEngine {
   void start_fence(Instant now);
   void skip_fence(Instant now);
   void step_fence(Instant now);
-  void step_way();
+  void step_way(Instant now);
   void work();
   void step_end();
   void keep_alive(Instant now);
@@ -115,6 +115,7 @@ class ChannelEngine {
   uint64_t atomics_at_peer_ = 0; ///< ours, as it says
 
   Way way_ = Way::kNone;
+  Instant up_until_;  ///< RDMA was
   MessagePipe* pipe_ = nullptr;
   uint32_t turn_ = 0;
   bool leave_said_ = false;

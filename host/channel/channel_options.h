@@ -39,6 +39,7 @@ struct ChannelOptions {
   Duration path_patience = Duration::seconds(2);   ///< with work under way and nothing moving the path is given up
   Duration offer_patience = Duration::seconds(1);  ///< for an offered queue pair to be opened
   Duration retry_after = Duration::millis(100);    ///< between the end of a path and the next offer
+  Duration fallback_after = Duration::millis(200);  ///< without RDMA messages go over TCP
   ConnectOptions connection;
   ChannelFaults faults;
 };

@@ -5,6 +5,12 @@
 #include "host/channel/channel_engine.h"
 
 namespace matchrdma::host {
+namespace {
+
+// Detail of FENCED: this end has no queue pair of that epoch, never had or any more, and so asks for no answer itself.
+constexpr uint8_t kNothingToFence = 1;
+
+}  // namespace
 
 // ---- what the peer says about ways
 
@@ -29,22 +35,22 @@ void ChannelEngine::on_addresses(const PathAddresses& m, Instant now) {
 void ChannelEngine::on_fence(const Fence& m, Instant now) {
   if (m.path == pipe_path()) {
     in_.close_turn(m.epoch);
-    return answer_fence(m);
+    return answer_fence(m, 0);
   }
   const bool current = m.epoch == epoch_ && state_ != Path::kDown;
-  if (!current) return answer_fence(m);
+  if (!current) return answer_fence(m, kNothingToFence);
   start_fence(now);
   fence_asked_ = true;
   fence_answered_ = false;
 }
 
-void ChannelEngine::answer_fence(const Fence& m) {
+void ChannelEngine::answer_fence(const Fence& m, uint8_t more) {
   const auto say = [this](uint32_t stream, uint64_t below) {
     if (below > 0) control_.emplace_back(Resume{options_.first_stream + stream, below});
   };
   in_.each_received(say);
   say(atomics_stream(), atomics_logged_);
-  control_.emplace_back(Fenced{m.path, m.epoch, effects_, {}});
+  control_.emplace_back(Fenced{m.path, m.epoch, effects_, {more}});
 }
 
 void ChannelEngine::on_fenced(const Fenced& m) {
@@ -52,6 +58,7 @@ void ChannelEngine::on_fenced(const Fenced& m) {
     if (way_ == Way::kLeavingPipe && m.epoch == turn_) way_ = Way::kNone;
   } else if (state_ == Path::kFencing && m.epoch == epoch_) {
     peer_fenced_ = true;
+    fence_answered_ |= m.detail == std::vector<uint8_t>{kNothingToFence};
   }
 }
 
@@ -133,7 +140,7 @@ void ChannelEngine::step_fence(Instant now) {
     settled_ = true;
   }
   if (settled_ && fence_asked_ && !fence_answered_ && control_up_) {
-    answer_fence({options_.first_path, epoch_});
+    answer_fence({options_.first_path, epoch_}, 0);
     fence_answered_ = true;
   }
   if (!settled_ || !peer_fenced_ || !fence_answered_) return;
@@ -155,7 +162,8 @@ void ChannelEngine::skip_fence(Instant now) {
 
 // ---- which way messages go
 
-void ChannelEngine::step_way() {
+void ChannelEngine::step_way(Instant now) {
+  if (state_ == Path::kUp) up_until_ = now;
   if (way_ == Way::kRdma && state_ != Path::kUp) way_ = Way::kNone;
   if (way_ == Way::kPipe && (state_ == Path::kUp || pipe_ == nullptr)) {
     if (state_ == Path::kUp) ++n_.returns;
@@ -170,7 +178,7 @@ void ChannelEngine::step_way() {
   if (state_ == Path::kUp) {
     out_.begin();
     way_ = Way::kRdma;
-  } else if (pipe_ != nullptr && state_ != Path::kFencing) {
+  } else if (pipe_ != nullptr && state_ != Path::kFencing && now - up_until_ >= options_.fallback_after) {
     ++turn_;
     ++n_.fallbacks;
     out_.begin();
