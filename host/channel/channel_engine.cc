@@ -35,7 +35,8 @@ ChannelEngine::ChannelEngine(const ChannelOptions& options, Nic& nic, Instant no
       heard_(now),
       ping_at_(now) {}
 
-Result<std::unique_ptr<ChannelEngine>> ChannelEngine::make(const ChannelOptions& options, Nic& nic, Instant now) {
+Result<std::unique_ptr<ChannelEngine>> ChannelEngine::make(const ChannelOptions& options, Nic& nic,
+                                                           Instant now) {
   if (auto r = check_options(options, nic.limits()); !r) return Error{r.error()};
   std::unique_ptr<ChannelEngine> e(new ChannelEngine(options, nic, now));
   if (auto r = e->path_.prepare(); !r) return Error{r.error()};

@@ -13,16 +13,17 @@
 
 namespace matchrdma::host {
 
-/// Duty: when a way opens, is fenced, and is left; what the two processes say to each other about it. One I/O thread
-/// owns an engine and the Nic beneath it (ChannelThread). Time is an argument; control messages and pipe frames are
-/// values that the caller moves. An engine ends with its peer's process: gone() says why, and another one is made.
+/// Duty: when a way opens, is fenced, and is left; what the two processes say to each other about it. One I/O
+/// thread owns an engine and the Nic beneath it (ChannelThread). Time is an argument; control messages and pipe
+/// frames are values that the caller moves. An engine ends with its peer's process: gone() says why, and
+/// another one is made.
 class ChannelEngine {
  public:
   static Result<std::unique_ptr<ChannelEngine>> make(const ChannelOptions& options, Nic& nic, Instant now);
   ChannelEngine(const ChannelEngine&) = delete;
 
-  /// `data` stays until take_sent() says kReleased or kUnknown. Returns the message's number in its connection, from
-  /// 0. `lkey` as for Nic::post_send().
+  /// `data` stays until take_sent() says kReleased or kUnknown. Returns the message's number in its connection,
+  /// from 0. `lkey` as for Nic::post_send().
   uint64_t send(uint32_t connection, Bytes data, uint32_t lkey) { return out_.send(connection, data, lkey); }
   /// One-way into memory that the peer opened; its arrived() counts puts whose bytes are all there.
   Result<uint64_t> put(uint32_t window, uint64_t offset, Bytes data, uint32_t lkey) {
@@ -109,10 +110,11 @@ class ChannelEngine {
   uint64_t progress_ = 0;
   Instant moved_at_;
   // kFencing.
-  bool fence_said_ = false, fence_asked_ = false, fence_answered_ = false, peer_fenced_ = false, settled_ = false;
-  uint64_t effects_ = 0;         ///< SENDs and WRITEs with immediate that took effect in this epoch
-  uint64_t atomics_logged_ = 0;  ///< the peer's, here
-  uint64_t atomics_at_peer_ = 0; ///< ours, as it says
+  bool fence_said_ = false, fence_asked_ = false, fence_answered_ = false, peer_fenced_ = false,
+       settled_ = false;
+  uint64_t effects_ = 0;          ///< SENDs and WRITEs with immediate that took effect in this epoch
+  uint64_t atomics_logged_ = 0;   ///< the peer's, here
+  uint64_t atomics_at_peer_ = 0;  ///< ours, as it says
 
   Way way_ = Way::kNone;
   Instant up_until_;  ///< RDMA was

@@ -28,8 +28,12 @@ std::optional<ChannelFrame> decode_frame(Bytes bytes) {
   if (p[0] < static_cast<uint8_t>(ChannelFrame::Kind::kOpen) ||
       p[0] > static_cast<uint8_t>(ChannelFrame::Kind::kPipeTaken) || load_be24(p + 1) != 0)
     return {};
-  return ChannelFrame{static_cast<ChannelFrame::Kind>(p[0]), load_be32(p + 4), load_be32(p + 8),
-                      load_be64(p + 12),                     load_be64(p + 20), load_be64(p + 28),
+  return ChannelFrame{static_cast<ChannelFrame::Kind>(p[0]),
+                      load_be32(p + 4),
+                      load_be32(p + 8),
+                      load_be64(p + 12),
+                      load_be64(p + 20),
+                      load_be64(p + 28),
                       load_be32(p + 36)};
 }
 

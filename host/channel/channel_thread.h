@@ -6,8 +6,9 @@
 
 namespace matchrdma::host {
 
-/// Duty: one Nic with its one completion queue (on rdma-core: and its thread domain) for each I/O thread, and the
-/// engines on it, each to another peer. Nothing of these is touched by another thread, so nothing is locked.
+/// Duty: one Nic with its one completion queue (on rdma-core: and its thread domain) for each I/O thread, and
+/// the engines on it, each to another peer. Nothing of these is touched by another thread, so nothing is
+/// locked.
 class ChannelThread {
  public:
   explicit ChannelThread(Nic& nic) : nic_(nic), completions_(256) {}

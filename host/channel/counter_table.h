@@ -1,5 +1,6 @@
 #pragma once
-// Cumulative counters that the peer writes one-sided: any write may be lost, late or half there (HOST.md, channel).
+// Cumulative counters that the peer writes one-sided: any write may be lost, late or half there (HOST.md,
+// channel).
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -29,8 +30,8 @@ struct CounterWrite {
   }
 };
 
-/// Duty: the memory of such counters for one epoch at a time, and what was last seen whole in it. Its key ends with
-/// the epoch. Both ends must have the same byte order.
+/// Duty: the memory of such counters for one epoch at a time, and what was last seen whole in it. Its key ends
+/// with the epoch. Both ends must have the same byte order.
 class CounterTable {
  public:
   CounterTable(Nic& nic, uint32_t counters) : nic_(nic), words_(2 * size_t{counters}), seen_(counters) {}

@@ -1,5 +1,6 @@
-// How an engine makes, fences and changes its ways. RDMA is fenced by FENCE(path, epoch) in both directions at once; the
-// TCP way by FENCE(path + 1, turn), each direction for itself. RESUMEs before FENCED say what has been received.
+// How an engine makes, fences and changes its ways. RDMA is fenced by FENCE(path, epoch) in both directions at
+// once; the TCP way by FENCE(path + 1, turn), each direction for itself. RESUMEs before FENCED say what has
+// been received.
 #include <utility>
 
 #include "host/channel/channel_engine.h"
@@ -7,7 +8,8 @@
 namespace matchrdma::host {
 namespace {
 
-// Detail of FENCED: this end has no queue pair of that epoch, never had or any more, and so asks for no answer itself.
+// Detail of FENCED: this end has no queue pair of that epoch, never had or any more, and so asks for no answer
+// itself.
 constexpr uint8_t kNothingToFence = 1;
 
 }  // namespace
@@ -39,6 +41,10 @@ void ChannelEngine::on_fence(const Fence& m, Instant now) {
   }
   const bool current = m.epoch == epoch_ && state_ != Path::kDown;
   if (!current) return answer_fence(m, kNothingToFence);
+  if (options_.faults.sender_only_fence) {
+    skip_fence(now);
+    return answer_fence(m, kNothingToFence);
+  }
   start_fence(now);
   fence_asked_ = true;
   fence_answered_ = false;
@@ -153,7 +159,8 @@ void ChannelEngine::step_fence(Instant now) {
 
 void ChannelEngine::skip_fence(Instant now) {
   in_.fence(path_);
-  out_.release_all_posted();
+  if (options_.faults.no_fence) out_.release_all_posted();
+  out_.leave_nic();
   path_.abandon();
   state_ = Path::kDown;
   way_ = Way::kNone;

@@ -50,7 +50,8 @@ void Inbound::deliver(uint32_t id, Stream& s, Message m) {
   if (m.region) nic_.remove_region(*m.region);
   ++s.received;
   ++n_.messages_received;
-  received_.push_back({id, m.number, m.buffer.bytes.first(m.length), m.buffer.number, std::move(m.buffer.owned)});
+  received_.push_back(
+      {id, m.number, m.buffer.bytes.first(m.length), m.buffer.number, std::move(m.buffer.owned)});
 }
 
 std::optional<ChannelReceived> Inbound::take_received() {
@@ -92,7 +93,8 @@ bool Inbound::on_request(const ChannelFrame& f) {
 bool Inbound::on_last(uint32_t connection) {
   if (connection >= options_.connections) return false;
   Stream& s = stream(connection);
-  if (s.announced.empty() || !s.announced.front().granted || s.announced.front().number != s.received) return false;
+  if (s.announced.empty() || !s.announced.front().granted || s.announced.front().number != s.received)
+    return false;
   Message m = std::move(s.announced.front());
   s.announced.pop_front();
   deliver(connection, s, std::move(m));

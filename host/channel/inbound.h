@@ -19,8 +19,8 @@ struct ChannelReceived {
   std::vector<uint8_t> owned{};
 };
 
-/// Duty: rules 2 and 3 of HOST.md at the receiver: a key ends before the application gets its buffer; after an error
-/// of the queue pair no buffer is used again before it is drained. Does not know which way is open.
+/// Duty: rules 2 and 3 of HOST.md at the receiver: a key ends before the application gets its buffer; after an
+/// error of the queue pair no buffer is used again before it is drained. Does not know which way is open.
 class Inbound {
  public:
   Inbound(const ChannelOptions& options, Nic& nic, ChannelCounters& n) : options_(options), nic_(nic), n_(n) {}

@@ -20,8 +20,8 @@ struct ChannelSent {
   uint64_t message = 0;
 };
 
-/// Duty: rules 1 and 2 of HOST.md at the sender; at most one fragment of a stream per turn. A message goes whole by
-/// one way. Does not know which way is open.
+/// Duty: rules 1 and 2 of HOST.md at the sender; at most one fragment of a stream per turn. A message goes
+/// whole by one way. Does not know which way is open.
 class Outbound {
  public:
   Outbound(const ChannelOptions& options, ChannelCounters& n) : options_(options), n_(n) {}
@@ -72,8 +72,8 @@ class Outbound {
     std::deque<Message> messages;  ///< not released
     uint64_t next = 0;             ///< number of the next new one
     uint64_t received = 0, taken = 0;
-    uint64_t cursor = 0;           ///< all below have been posted to their end on this way
-    uint64_t announced = 0;        ///< all below need no request on this way any more
+    uint64_t cursor = 0;     ///< all below have been posted to their end on this way
+    uint64_t announced = 0;  ///< all below need no request on this way any more
     bool queued = false;
     std::optional<ChannelFrame> window;
     bool window_open = false;  ///< announced on this way

@@ -6,8 +6,8 @@
 
 namespace matchrdma::host {
 
-// Each stream that has something gets a turn until all that are left have nothing or must wait. One that has nothing
-// leaves; what it waits for brings it back.
+// Each stream that has something gets a turn until all that are left have nothing or must wait. One that has
+// nothing leaves; what it waits for brings it back.
 template <class Each>
 void Outbound::turns(Each&& each) {
   size_t waiting = 0;
@@ -100,7 +100,8 @@ Outbound::Turn Outbound::large_turn(Stream& s, Message& m, RcPath& path) {
   m.begun = m.in_nic = true;
   const Bytes part = m.data.subspan(m.posted, some);
   if (!last) {
-    path.write(part, m.lkey, m.remote + m.posted, m.rkey, {RequestNote::What::kFragment, UINT32_MAX, s.id, m.number});
+    path.write(part, m.lkey, m.remote + m.posted, m.rkey,
+               {RequestNote::What::kFragment, UINT32_MAX, s.id, m.number});
     m.posted += some;
     return Turn::kDone;
   }

@@ -186,7 +186,7 @@ void RcPath::send(const ChannelFrame& f, Bytes payload, const RequestNote& note)
   r.data = place;
   r.lkey = send_region_->lkey;
   ring_.add(r, n);
-    ++used_;
+  ++used_;
 }
 
 void RcPath::write(Bytes data, uint32_t lkey, uint64_t remote, uint32_t rkey, const RequestNote& note) {

@@ -28,8 +28,8 @@ struct RcArrival {
   Bytes bytes{};
 };
 
-/// Duty: one RC queue pair, its send window, receive credits (never RNR), counters both ways. A new epoch has a new
-/// queue pair, new keys and counts from 0 (C3, H15). Does not know messages, or when to fence.
+/// Duty: one RC queue pair, its send window, receive credits (never RNR), counters both ways. A new epoch has a
+/// new queue pair, new keys and counts from 0 (C3, H15). Does not know messages, or when to fence.
 class RcPath {
  public:
   RcPath(const ChannelOptions& options, Nic& nic, ChannelCounters& n);
@@ -109,12 +109,12 @@ class RcPath {
   uint32_t epoch_ = 0;
   bool broken_ = false, failed_ = false;
   std::vector<uint32_t> free_slots_;
-  std::vector<uint64_t> owed_;     ///< receives to be posted
+  std::vector<uint64_t> owed_;  ///< receives to be posted
   uint32_t receives_posted_ = 0;
   std::vector<RequestNote> done_;
-  uint64_t used_ = 0, credits_ = 1;   ///< receives of the peer: that we took, that it has posted in all
-  uint64_t receives_at_peer_ = 1;     ///< its depth
-  uint64_t remote_ = 0;               ///< its counters
+  uint64_t used_ = 0, credits_ = 1;  ///< receives of the peer: that we took, that it has posted in all
+  uint64_t receives_at_peer_ = 1;    ///< its depth
+  uint64_t remote_ = 0;              ///< its counters
   uint32_t rkey_ = 0;
   bool open_ = false;
   std::vector<uint64_t> values_, told_;  ///< of the peer's counters

@@ -2,7 +2,8 @@
 
 namespace matchrdma::host {
 
-uint64_t RemoteAtomics::request(const Place& place, SendRequest::Op op, uint64_t add_or_compare, uint64_t swap) {
+uint64_t RemoteAtomics::request(const Place& place, SendRequest::Op op, uint64_t add_or_compare,
+                                uint64_t swap) {
   SendRequest r;
   r.op = op;
   r.id = next_;

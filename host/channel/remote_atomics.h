@@ -8,16 +8,16 @@
 namespace matchrdma::host {
 
 struct ChannelAtomic {
-  /// kDone: it took effect and `before` stood there. kTookEffect: it did, the answer was lost. kUnknown: it may have.
-  /// kNotSent: it did not.
+  /// kDone: it took effect and `before` stood there. kTookEffect: it did, the answer was lost. kUnknown: it may
+  /// have. kNotSent: it did not.
   enum class What : uint8_t { kDone, kTookEffect, kUnknown, kNotSent };
   uint64_t number = 0;
   What what = What::kNotSent;
   uint64_t before = 0;
 };
 
-/// Duty: a log WRITE behind each atomic; after the fence what the log does not show is unknown, and nothing is posted
-/// twice.
+/// Duty: a log WRITE behind each atomic; after the fence what the log does not show is unknown, and nothing is
+/// posted twice.
 class RemoteAtomics {
  public:
   /// An 8 byte word of the peer, under a key with Access::kRemoteAtomic; 8 divides its address.
@@ -25,7 +25,9 @@ class RemoteAtomics {
     uint64_t remote = 0;
     uint32_t rkey = 0;
   };
-  uint64_t fetch_add(const Place& place, uint64_t add) { return request(place, SendRequest::Op::kFetchAdd, add, 0); }
+  uint64_t fetch_add(const Place& place, uint64_t add) {
+    return request(place, SendRequest::Op::kFetchAdd, add, 0);
+  }
   uint64_t compare_swap(const Place& place, uint64_t compare, uint64_t swap) {
     return request(place, SendRequest::Op::kCompareSwap, compare, swap);
   }

@@ -18,7 +18,8 @@ struct RequestNote {
   uint64_t message = 0;        ///< or atomic
 };
 
-/// Duty: never more requests than the send queue holds, one doorbell for a batch, a completion for the last of it.
+/// Duty: never more requests than the send queue holds, one doorbell for a batch, a completion for the last of
+/// it.
 class RequestRing {
  public:
   explicit RequestRing(uint32_t capacity) : requests_(capacity), notes_(capacity) {}

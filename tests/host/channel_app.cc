@@ -22,7 +22,8 @@ ChannelApp::ChannelApp(uint64_t seed, uint32_t end, const ChannelLoad& load, Mod
     }
   }
   window_.resize(size_t{load_.put_slots} * load_.put_bytes);
-  word_region_ = *nic_.add_region({reinterpret_cast<uint8_t*>(word_.data()), sizeof word_}, Access::kRemoteAtomic);
+  word_region_ =
+      *nic_.add_region({reinterpret_cast<uint8_t*>(word_.data()), sizeof word_}, Access::kRemoteAtomic);
 }
 
 void ChannelApp::fail(const std::string& what) {
@@ -31,9 +32,10 @@ void ChannelApp::fail(const std::string& what) {
 
 std::vector<uint8_t> ChannelApp::content(uint32_t from, uint32_t connection, uint64_t index) const {
   Prng p((seed_ * 1'000'003 + index) * 64 + connection * 2 + from);
-  const auto length = static_cast<uint64_t>(
-      connection == kPuts ? p.between(0, load_.put_bytes)
-                          : p.between(static_cast<int64_t>(load_.least_bytes), static_cast<int64_t>(load_.most_bytes)));
+  const auto length =
+      static_cast<uint64_t>(connection == kPuts ? p.between(0, load_.put_bytes)
+                                                : p.between(static_cast<int64_t>(load_.least_bytes),
+                                                            static_cast<int64_t>(load_.most_bytes)));
   std::vector<uint8_t> bytes(length);
   for (uint8_t& b : bytes) b = static_cast<uint8_t>(p.next());
   return bytes;
@@ -128,7 +130,8 @@ void ChannelApp::send(uint32_t id, Connection& c) {
 
 void ChannelApp::take(ChannelReceived r) {
   Connection& c = connections_[r.connection];
-  if (r.message != c.taken - c.taken_base) return fail("message " + std::to_string(r.message) + " out of order or twice");
+  if (r.message != c.taken - c.taken_base)
+    return fail("message " + std::to_string(r.message) + " out of order or twice");
   const std::vector<uint8_t> right = content(1 - end_, r.connection, c.taken);
   if (r.data.size() != right.size() || !std::equal(right.begin(), right.end(), r.data.begin()))
     return fail("message " + std::to_string(c.taken) + " of connection " + std::to_string(r.connection) +
@@ -148,7 +151,8 @@ void ChannelApp::on_sent(const ChannelSent& s) {
   const bool released = s.what == ChannelSent::What::kReleased;
   if (s.put) {
     const uint64_t index = put_base_ + s.message;
-    if (released && peer_->seen_puts_ <= index) fail("put " + std::to_string(index) + " was released before it arrived");
+    if (released && peer_->seen_puts_ <= index)
+      fail("put " + std::to_string(index) + " was released before it arrived");
     if (released) put_released_ = index + 1;
     auto& bytes = put_bytes_.at(index);
     std::fill(bytes.begin(), bytes.end(), kReleased);
@@ -219,7 +223,8 @@ void ChannelApp::step_atomics() {
 }
 
 bool ChannelApp::done() const {
-  if (engine_ == nullptr || engine_->under_way() > 0 || asked_ < load_.atomics || reported_ < asked_) return false;
+  if (engine_ == nullptr || engine_->under_way() > 0 || asked_ < load_.atomics || reported_ < asked_)
+    return false;
   if (peer_->seen_puts_ < load_.puts) return false;
   return std::all_of(peer_->connections_.begin(), peer_->connections_.end(),
                      [this](const Connection& c) { return c.taken == load_.messages; });

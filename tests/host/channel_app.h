@@ -17,16 +17,16 @@ namespace matchrdma::host::test {
 struct ChannelLoad {
   uint32_t connections = 1, messages = 10;  ///< messages: of each connection, each direction
   uint64_t least_bytes = 0, most_bytes = 50'000;
-  uint32_t buffers = 0;       ///< that the application posts to a connection; 0: the library's memory
+  uint32_t buffers = 0;  ///< that the application posts to a connection; 0: the library's memory
   bool wait_for_buffers = false;
-  uint32_t outstanding = 4;   ///< messages of a connection that were sent and not released
+  uint32_t outstanding = 4;  ///< messages of a connection that were sent and not released
   uint32_t puts = 0, put_slots = 4, put_bytes = 1000;
   uint32_t atomics = 0;
-  double lazy = 0;            ///< probability that it does not look for messages when it could
+  double lazy = 0;  ///< probability that it does not look for messages when it could
 };
 
-/// Duty: what this end's application has, over all lives of engines. A buffer that is its own again is filled with
-/// garbage at once, and looked at before it is given away: a stale write would show.
+/// Duty: what this end's application has, over all lives of engines. A buffer that is its own again is filled
+/// with garbage at once, and looked at before it is given away: a stale write would show.
 class ChannelApp {
  public:
   ChannelApp(uint64_t seed, uint32_t end, const ChannelLoad& load, ModelNic& nic);

@@ -94,7 +94,8 @@ void ChannelRig::check_ends() {
 bool ChannelRig::Pipe::write(Bytes frame) {
   if (frames.size() >= kPipeRoom) return false;
   // TCP takes it though the connection is dead and nobody knows yet.
-  if (rig->pipe_up_) frames.push_back({rig->net_.now() + rig->settings_.control_delay, {frame.begin(), frame.end()}});
+  if (rig->pipe_up_)
+    frames.push_back({rig->net_.now() + rig->settings_.control_delay, {frame.begin(), frame.end()}});
   return true;
 }
 
@@ -207,7 +208,8 @@ void ChannelRig::step() {
     End& end = ends_[e];
     if (end.look_at > net_.now()) continue;
     look(e);
-    end.look_at = net_.now() + Duration{prng_.between(1'000, std::max<int64_t>(settings_.most_pause.ns, 1'000))};
+    end.look_at =
+        net_.now() + Duration{prng_.between(1'000, std::max<int64_t>(settings_.most_pause.ns, 1'000))};
   }
 }
 

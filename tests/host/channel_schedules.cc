@@ -1,5 +1,5 @@
-// Random schedules of channels over the model fabric: every message once, in order, with the right bytes, or the seed
-// that shows otherwise.
+// Random schedules of channels over the model fabric: every message once, in order, with the right bytes, or
+// the seed that shows otherwise.
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -9,11 +9,12 @@ int main(int argc, char** argv) {
   using namespace matchrdma::host::test;
   CLI::App app{"Random schedules of channels over the model fabric. Exit 1: a seed failed."};
   uint64_t count = 10'000, first = 1, one = 0;
-  bool no_fence = false, on_completion = false, expect_failure = false;
+  bool no_fence = false, half_fence = false, on_completion = false, expect_failure = false;
   app.add_option("--count", count, "how many")->capture_default_str();
   app.add_option("--seed", first, "the first")->capture_default_str();
   app.add_option("--one", one, "this seed alone");
   app.add_flag("--no-fence", no_fence, "buffers go at the error of a queue pair, the old one is not failed");
+  app.add_flag("--sender-only-fence", half_fence, "who is asked for a fence says it is done and does nothing");
   app.add_flag("--retire-on-completion", on_completion, "a completion counts as arrival");
   app.add_flag("--expect-failure", expect_failure, "exit 0 when a seed fails, 1 when none does");
   CLI11_PARSE(app, argc, argv);
@@ -25,7 +26,7 @@ int main(int argc, char** argv) {
   matchrdma::host::ChannelCounters all;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     ChannelRigSettings s = draw_channel(seed);
-    s.channel.faults = {no_fence, on_completion};
+    s.channel.faults = {no_fence, half_fence, on_completion};
     ChannelRig rig(s);
     const std::string wrong = rig.run();
     messages += rig.delivered();
