@@ -23,8 +23,10 @@ class ChannelEngine {
   ChannelEngine(const ChannelEngine&) = delete;
 
   /// `data` stays until take_sent() says kReleased or kUnknown. Returns the message's number in its connection,
-  /// from 0. `lkey` as for Nic::post_send().
-  uint64_t send(uint32_t connection, Bytes data, uint32_t lkey) { return out_.send(connection, data, lkey); }
+  /// from 0; an error: no such connection, or too long. `lkey` as for Nic::post_send().
+  Result<uint64_t> send(uint32_t connection, Bytes data, uint32_t lkey) {
+    return out_.send(connection, data, lkey);
+  }
   /// One-way into memory that the peer opened; its arrived() counts puts whose bytes are all there.
   Result<uint64_t> put(uint32_t window, uint64_t offset, Bytes data, uint32_t lkey) {
     return out_.put(window, offset, data, lkey);

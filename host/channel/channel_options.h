@@ -27,6 +27,7 @@ struct ChannelOptions {
   uint32_t small_bytes = 4096;   ///< up to here a message is one SEND and is copied at both ends
   uint32_t messages_ahead = 64;  ///< of one connection that the peer's application has not taken
   uint32_t fragment_bytes = 16384;
+  uint64_t longest_message = uint64_t{1} << 30;  ///< bytes; memory that the peer may make this end provide
 
   uint32_t receives = 1024;        ///< posted; at least 2 BDP / fragment_bytes
   uint32_t send_queue = 1024;      ///< work requests

@@ -79,7 +79,7 @@ bool Inbound::on_small(const ChannelFrame& f, Bytes payload) {
 }
 
 bool Inbound::on_request(const ChannelFrame& f) {
-  if (f.stream >= options_.connections || f.length == 0) return false;
+  if (f.stream >= options_.connections || f.length == 0 || f.length > options_.longest_message) return false;
   Stream& s = stream(f.stream);
   const uint64_t least = s.announced.empty() ? s.received : s.announced.back().number + 1;
   if (f.message < least || f.message >= s.taken + options_.messages_ahead) return false;
@@ -108,7 +108,7 @@ bool Inbound::on_pipe(const ChannelFrame& f, Bytes payload) {
   }
   if (f.epoch > pipe_turn_) close_turn(f.epoch - 1);
   pipe_turn_ = f.epoch;
-  if (f.stream >= options_.connections) return false;
+  if (f.stream >= options_.connections || f.length > options_.longest_message) return false;
   Stream& s = stream(f.stream);
   if (f.message != s.received || s.received - s.taken >= options_.messages_ahead) return false;
   if (!s.on_pipe) {

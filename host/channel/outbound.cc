@@ -32,8 +32,14 @@ uint64_t Outbound::add(uint32_t id, Message m) {
   return s.next - 1;
 }
 
-uint64_t Outbound::send(uint32_t connection, Bytes data, uint32_t lkey) {
-  MRDMA_CHECK(connection < options_.connections);
+Result<uint64_t> Outbound::send(uint32_t connection, Bytes data, uint32_t lkey) {
+  if (connection >= options_.connections)
+    return Error{"channel: connection " + std::to_string(connection) + " of " +
+                 std::to_string(options_.connections) + ": make both engines with more connections"};
+  if (data.size() > options_.longest_message)
+    return Error{"channel: a message of " + std::to_string(data.size()) +
+                 " bytes is longer than longest_message, " + std::to_string(options_.longest_message) +
+                 ": send it in parts, or raise it at both ends"};
   Message m;
   m.data = data;
   m.lkey = lkey;

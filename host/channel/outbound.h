@@ -26,7 +26,7 @@ class Outbound {
  public:
   Outbound(const ChannelOptions& options, ChannelCounters& n) : options_(options), n_(n) {}
 
-  uint64_t send(uint32_t connection, Bytes data, uint32_t lkey);
+  Result<uint64_t> send(uint32_t connection, Bytes data, uint32_t lkey);
   Result<uint64_t> put(uint32_t window, uint64_t offset, Bytes data, uint32_t lkey);
   std::optional<ChannelSent> take_sent();
   size_t under_way() const { return under_way_; }

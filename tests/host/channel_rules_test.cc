@@ -1,4 +1,4 @@
-// One test for each rule of the channel that carries a tag, and the figure of round robin.
+// One test for each rule of the channel that carries a tag.
 #include <gtest/gtest.h>
 
 #include "tests/host/channel_pair.h"
@@ -38,7 +38,7 @@ TEST(Channel, SmallAndLargeMessagesComeInOrder) {
   ChannelPair p(small_options());
   ASSERT_TRUE(p.up());
   const auto small = bytes_of(100), large = bytes_of(300'000, 9), none = bytes_of(0);
-  for (const auto* m : {&small, &large, &none, &small, &large}) p.engine[0]->send(3, *m, 0);
+  for (const auto* m : {&small, &large, &none, &small, &large}) EXPECT_TRUE(p.engine[0]->send(3, *m, 0).ok());
   std::vector<ChannelReceived> got;
   ASSERT_TRUE(p.run(Duration::millis(50), [&] {
     while (auto r = p.engine[1]->in().take_received()) got.push_back(std::move(*r));
@@ -57,8 +57,8 @@ TEST(Channel, PostedBuffersTakeWhatFits) {
   ASSERT_TRUE(p.up());
   std::vector<uint8_t> buffer(10'000), source = bytes_of(9'000), longer = bytes_of(20'000);
   p.engine[1]->in().post_receive(0, buffer, 42);
-  p.engine[0]->send(0, longer, 0);
-  p.engine[0]->send(0, source, 0);
+  EXPECT_TRUE(p.engine[0]->send(0, longer, 0).ok());
+  EXPECT_TRUE(p.engine[0]->send(0, source, 0).ok());
   std::vector<ChannelReceived> got;
   ASSERT_TRUE(p.run(Duration::millis(20), [&] {
     while (auto r = p.engine[1]->in().take_received()) got.push_back(std::move(*r));
@@ -79,7 +79,7 @@ TEST(Channel, CompletionsReleaseNothing) {
   ASSERT_TRUE(p.up());
   p.set_loss(1);
   const auto message = bytes_of(1000);
-  p.engine[0]->send(0, message, 0);
+  EXPECT_TRUE(p.engine[0]->send(0, message, 0).ok());
   Told told;
   p.run(Duration::millis(20), [&] { return told.take(*p.engine[0]), false; });
   EXPECT_EQ(told.sent, 1u);
@@ -99,7 +99,7 @@ TEST(Channel, AStandingPathIsFencedAndRebuilt) {
   ASSERT_TRUE(p.up());
   p.set_loss(1);
   const auto message = bytes_of(1000);
-  p.engine[0]->send(0, message, 0);
+  EXPECT_TRUE(p.engine[0]->send(0, message, 0).ok());
   ASSERT_TRUE(p.run(
       Duration::seconds(2), [&] { return p.engine[0]->path() == Path::kFencing; }, Duration::micros(50)));
   EXPECT_EQ(p.engine[0]->counters().path_stalls, 1u);
@@ -123,7 +123,7 @@ TEST(Channel, CreditsRestartWithTheEpoch) {
   uint64_t got = 0;
   for (uint32_t epoch = 1; epoch <= 4; ++epoch) {
     ASSERT_TRUE(p.up());
-    for (int i = 0; i < 100; ++i) p.engine[0]->send(0, message, 0);
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(p.engine[0]->send(0, message, 0).ok());
     ASSERT_TRUE(p.run(Duration::millis(100),
                       [&] {
                         while (p.engine[1]->in().take_received()) ++got;
@@ -137,7 +137,7 @@ TEST(Channel, CreditsRestartWithTheEpoch) {
   // The peer looks at nothing for a while: what is more than its receives must wait.
   ASSERT_TRUE(p.up());
   p.dead[1] = true;
-  for (int i = 0; i < 50; ++i) p.engine[0]->send(0, message, 0);
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(p.engine[0]->send(0, message, 0).ok());
   p.run(Duration::millis(5));
   EXPECT_EQ(p.net.nic(1).counters().no_receive, 0u);
   EXPECT_GT(p.engine[0]->counters().no_credit, 0u);
@@ -164,7 +164,7 @@ TEST(Channel, KeepaliveAsksTheProcess) {
   EXPECT_EQ(p.engine[0]->gone(), "") << "a peer that has nothing to say answers";
   p.dead[1] = true;
   const auto message = bytes_of(1000);
-  p.engine[0]->send(0, message, 0);
+  EXPECT_TRUE(p.engine[0]->send(0, message, 0).ok());
   Told told;
   EXPECT_TRUE(p.run(
       Duration::seconds(2),
@@ -200,7 +200,7 @@ TEST(Channel, FallsBackToTcpAndReturns) {
   const auto message = bytes_of(50'000);
   uint64_t asked = 0, got = 0;
   const auto go_on = [&] {
-    for (; asked < got + 4; ++asked) p.engine[0]->send(0, message, 0);
+    for (; asked < got + 4; ++asked) EXPECT_TRUE(p.engine[0]->send(0, message, 0).ok());
     while (auto r = p.engine[1]->in().take_received()) {
       EXPECT_EQ(r->message, got);
       EXPECT_TRUE(std::equal(message.begin(), message.end(), r->data.begin(), r->data.end()));
@@ -306,67 +306,10 @@ TEST(Channel, ManyRequestsTakeFewDoorbells) {
   ASSERT_TRUE(p.up());
   const auto message = bytes_of(16'384 * 64);
   const uint64_t batches = p.engine[0]->counters().batches, requests = p.engine[0]->counters().requests;
-  p.engine[0]->send(0, message, 0);
+  EXPECT_TRUE(p.engine[0]->send(0, message, 0).ok());
   ASSERT_TRUE(p.run(Duration::millis(5), [&] { return p.engine[1]->in().take_received().has_value(); }));
   EXPECT_GE(p.engine[0]->counters().requests - requests, 65u) << "the request, and 64 fragments";
   EXPECT_LE(p.engine[0]->counters().batches - batches, 3u);
-}
-
-// ---- a short message beside bulk
-
-/// The longest of some 4 KiB messages, in microseconds.
-double short_message(Duration one_way, bool bulk, bool round_robin) {
-  const int64_t bdp = one_way.ns * 2 * 100 / 8;
-  ChannelOptions o;
-  o.fragment_bytes = o.small_bytes = 4096;
-  o.send_window = static_cast<uint64_t>(bdp);
-  o.send_queue = static_cast<uint32_t>(std::min<int64_t>(1 << 16, std::max<int64_t>(512, bdp / 4096 * 2)));
-  o.round_robin = round_robin;
-  o.connection.timeout_exponent = 20;
-  o.path_patience = Duration::seconds(10);
-  o.fallback_after = Duration::seconds(100);
-  PathModel path;
-  path.delay = one_way;
-  ChannelPair p(o, path);
-  EXPECT_TRUE(p.up());
-  // More than 10 times the one way delay, in the FIFO before the short message.
-  const std::vector<uint8_t> block(static_cast<size_t>(std::max<int64_t>(1 << 20, one_way.ns * 100 / 8))),
-      message(4096);
-  uint64_t blocks = 0, begun = 0;
-  if (bulk)
-    for (; blocks < 15; ++blocks) p.engine[0]->send(0, block, 0);
-  const auto take = [&] {
-    bool came = false;
-    while (const auto r = p.engine[1]->in().take_received()) came |= r->connection == 1;
-    return came;
-  };
-  p.run(one_way * 3);  // the bulk's bytes are under way
-  double longest = 0;
-  for (; begun < 3; ++begun) {
-    const Instant at = p.net.now();
-    p.engine[0]->send(1, message, 0);
-    EXPECT_TRUE(p.run(Duration::seconds(1), take));
-    longest = std::max(longest, static_cast<double>((p.net.now() - at).ns) / 1000);
-    if (bulk && !round_robin) break;  // the bulk is over with it
-  }
-  if (bulk && round_robin) {
-    EXPECT_GT(p.engine[0]->under_way(), 1u) << "still beside bulk";
-  }
-  return longest;
-}
-
-TEST(Channel, AShortMessageIsNotBehindBulk) {
-  for (const Duration one_way : {Duration::micros(10), Duration::millis(5)}) {
-    const double alone = short_message(one_way, false, true);
-    const double turns = short_message(one_way, true, true);
-    const double fifo = short_message(one_way, true, false);
-    RecordProperty("alone_us_" + std::to_string(one_way.ns / 1000), std::to_string(alone));
-    std::cout << "one way " << one_way.ns / 1000 << " us: 4 KiB alone " << alone << " us, beside bulk " << turns
-              << " us (" << turns / alone << " times), without round robin " << fifo << " us (" << fifo / alone
-              << " times)\n";
-    EXPECT_LT(turns, 10 * alone);
-    EXPECT_GT(fifo, 10 * alone);
-  }
 }
 
 }  // namespace

@@ -1,0 +1,67 @@
+// A short message beside bulk on the same engine (HOST.md, channel: fragments, round robin, the send window).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "tests/host/channel_pair.h"
+
+namespace matchrdma::host::test {
+namespace {
+
+/// The longest of some 4 KiB messages, in microseconds.
+double short_message(Duration one_way, bool bulk, bool round_robin) {
+  const int64_t bdp = one_way.ns * 2 * 100 / 8;
+  ChannelOptions o;
+  o.fragment_bytes = o.small_bytes = 4096;
+  o.send_window = static_cast<uint64_t>(bdp);
+  o.send_queue = static_cast<uint32_t>(std::min<int64_t>(1 << 16, std::max<int64_t>(512, bdp / 4096 * 2)));
+  o.round_robin = round_robin;
+  o.connection.timeout_exponent = 20;
+  o.path_patience = Duration::seconds(10);
+  o.fallback_after = Duration::seconds(100);
+  PathModel path;
+  path.delay = one_way;
+  ChannelPair p(o, path);
+  EXPECT_TRUE(p.up());
+  // More than 10 times the one way delay, in the FIFO before the short message.
+  const std::vector<uint8_t> block(static_cast<size_t>(std::max<int64_t>(1 << 20, one_way.ns * 100 / 8))),
+      message(4096);
+  uint64_t blocks = 0, begun = 0;
+  for (; bulk && blocks < 15; ++blocks) EXPECT_TRUE(p.engine[0]->send(0, block, 0).ok());
+  const auto take = [&] {
+    bool came = false;
+    while (const auto r = p.engine[1]->in().take_received()) came |= r->connection == 1;
+    return came;
+  };
+  p.run(one_way * 3);  // the bulk's bytes are under way
+  double longest = 0;
+  for (; begun < 3; ++begun) {
+    const Instant at = p.net.now();
+    EXPECT_TRUE(p.engine[0]->send(1, message, 0).ok());
+    EXPECT_TRUE(p.run(Duration::seconds(1), take));
+    longest = std::max(longest, static_cast<double>((p.net.now() - at).ns) / 1000);
+    if (bulk && !round_robin) break;  // the bulk is over with it
+  }
+  if (bulk && round_robin) {
+    EXPECT_GT(p.engine[0]->under_way(), 1u) << "still beside bulk";
+  }
+  return longest;
+}
+
+TEST(Channel, AShortMessageIsNotBehindBulk) {
+  for (const Duration one_way : {Duration::micros(10), Duration::millis(5)}) {
+    const double alone = short_message(one_way, false, true);
+    const double turns = short_message(one_way, true, true);
+    const double fifo = short_message(one_way, true, false);
+    RecordProperty("alone_us_" + std::to_string(one_way.ns / 1000), std::to_string(alone));
+    std::cout << "one way " << one_way.ns / 1000 << " us: 4 KiB alone " << alone << " us, beside bulk " << turns
+              << " us (" << turns / alone << " times), without round robin " << fifo << " us (" << fifo / alone
+              << " times)\n";
+    EXPECT_LT(turns, 10 * alone);
+    EXPECT_GT(fifo, 10 * alone);
+  }
+}
+
+}  // namespace
+}  // namespace matchrdma::host::test
