@@ -1,8 +1,10 @@
 #pragma once
 // What an engine is made with, and what it counts. Both ends must have the same shape.
+#include <algorithm>
 #include <cstdint>
 
 #include "dataplane/base/time.h"
+#include "dataplane/base/types.h"
 #include "host/fabric/nic.h"
 
 namespace matchrdma::host {
@@ -47,6 +49,17 @@ struct ChannelOptions {
   ChannelFaults faults;
 };
 
+/// Queues and window of `o` for a path of this rate: 1.5 BDP outstanding, receives and requests for 2 BDP. Each
+/// receive takes small_bytes of memory.
+inline void size_for_path(ChannelOptions& o, Rate rate, Duration round_trip) {
+  const auto bdp =
+      static_cast<uint64_t>(static_cast<double>(rate.bps) / 8e9 * static_cast<double>(round_trip.ns));
+  const uint64_t fragments = 2 * bdp / o.fragment_bytes;
+  o.send_window = std::max<uint64_t>(bdp * 3 / 2, uint64_t{4} * o.fragment_bytes);
+  o.receives = static_cast<uint32_t>(std::clamp<uint64_t>(fragments, 64, 1 << 15));
+  o.send_queue = static_cast<uint32_t>(std::clamp<uint64_t>(fragments, 256, 1 << 16));
+}
+
 /// For people.
 struct ChannelCounters {
   uint64_t messages_sent = 0, messages_received = 0;
@@ -55,8 +68,8 @@ struct ChannelCounters {
   uint64_t batches = 0, requests = 0;  ///< doorbells, and work requests behind them
   uint64_t counter_writes = 0;
   uint64_t torn_counters = 0;  ///< looked at while half was written
-  uint64_t no_credit = 0;      ///< a message waited for the peer's receives
-  uint64_t window_full = 0;    ///< a fragment waited for completions
+  uint64_t no_credit = 0;      ///< looks at a message that must wait for the peer's receives
+  uint64_t window_full = 0;    ///< looks at a fragment that must wait for completions
   uint64_t fences = 0, path_errors = 0, path_stalls = 0, offers_failed = 0;
   uint64_t replayed = 0;  ///< messages begun again on another way
   uint64_t fallbacks = 0, returns = 0;

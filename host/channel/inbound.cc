@@ -150,6 +150,13 @@ uint64_t Inbound::arrived(uint32_t window) const {
   return it == windows_.end() ? 0 : it->second.arrived;
 }
 
+void Inbound::release_puts(uint32_t window, uint64_t below) {
+  MRDMA_CHECK(below <= arrived(window));
+  if (below == 0) return;
+  Window& w = windows_.at(window);
+  w.released = std::max(w.released, below);
+}
+
 void Inbound::announce(uint32_t id, Window& w, RcPath& path) {
   if (w.announced || !path.can_send()) return;
   auto region = nic_.add_region(w.memory, Access::kRemoteWrite);
@@ -209,10 +216,8 @@ void Inbound::look(RcPath& path) {
   for (const uint32_t id : taken_) path.set_counter(path.places().taken(id), streams_.at(id).taken);
   taken_.clear();
   for (auto& [id, w] : windows_) {
-    const uint64_t n = path.counter(path.places().arrived(id));
-    if (n <= w.arrived) continue;
-    w.arrived = n;
-    path.set_counter(path.places().taken(options_.connections + id), n);
+    w.arrived = std::max(w.arrived, path.counter(path.places().arrived(id)));
+    path.set_counter(path.places().taken(options_.connections + id), w.released);
   }
 }
 

@@ -37,6 +37,8 @@ class Inbound {
   void open_window(uint32_t window, MutableBytes memory);
   /// Puts whose bytes are all there.
   uint64_t arrived(uint32_t window) const;
+  /// The application is through with all puts below: their places may be written again.
+  void release_puts(uint32_t window, uint64_t below);
 
   // What comes. False: a right peer does not say that.
   bool on_small(const ChannelFrame& f, Bytes payload);
@@ -89,7 +91,7 @@ class Inbound {
     MutableBytes memory;
     std::optional<Region> region;
     bool announced = false;
-    uint64_t arrived = 0;
+    uint64_t arrived = 0, released = 0;
   };
   Stream& stream(uint32_t id);
   std::optional<Buffer> buffer_for(Stream& s, uint64_t length, bool may_wait);

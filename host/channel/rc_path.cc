@@ -11,7 +11,7 @@ RcPath::RcPath(const ChannelOptions& options, Nic& nic, ChannelCounters& n)
       n_(n),
       places_{options.connections, options.windows},
       table_(nic, places_.all()),
-      ring_(options.send_queue),
+      ring_(options.send_queue, options.send_window / 8),
       room_(kChannelFrameBytes + options.small_bytes),
       values_(places_.all()),
       told_(places_.all()),

@@ -12,6 +12,7 @@ void RcPath::mark(uint32_t place) {
 }
 
 void RcPath::set_counter(uint32_t place, uint64_t value) {
+  if (values_[place] == value) return;
   values_[place] = value;
   mark(place);
 }

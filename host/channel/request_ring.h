@@ -19,10 +19,12 @@ struct RequestNote {
 };
 
 /// Duty: never more requests than the send queue holds, one doorbell for a batch, a completion for the last of
-/// it.
+/// it and for every `signal_bytes`: a batch as long as the send window would free nothing before its end is
+/// back.
 class RequestRing {
  public:
-  explicit RequestRing(uint32_t capacity) : requests_(capacity), notes_(capacity) {}
+  RequestRing(uint32_t capacity, uint64_t signal_bytes)
+      : requests_(capacity), notes_(capacity), signal_bytes_(signal_bytes) {}
 
   size_t free() const { return requests_.size() - static_cast<size_t>(made_ - done_); }
   bool empty() const { return made_ == done_; }
@@ -32,6 +34,9 @@ class RequestRing {
   void add(SendRequest r, const RequestNote& note) {
     MRDMA_CHECK(free() > 0);
     r.id = made_;
+    unsignalled_ += r.data.size();
+    if (unsignalled_ >= signal_bytes_) r.signalled = true;
+    if (r.signalled) unsignalled_ = 0;
     bytes_ += r.data.size();
     requests_[made_ % requests_.size()] = r;
     notes_[made_ % requests_.size()] = note;
@@ -64,13 +69,14 @@ class RequestRing {
   void flushed(uint64_t id) { heard_ = std::max(heard_, id + 1); }
   /// After a failure: the NIC has nothing of it any more.
   bool drained() const { return std::max(heard_, done_) >= posted_; }
-  void clear() { *this = RequestRing(static_cast<uint32_t>(requests_.size())); }
+  void clear() { *this = RequestRing(static_cast<uint32_t>(requests_.size()), signal_bytes_); }
 
  private:
   std::vector<SendRequest> requests_;
   std::vector<RequestNote> notes_;
   uint64_t made_ = 0, posted_ = 0, done_ = 0, heard_ = 0;
   uint64_t bytes_ = 0;
+  uint64_t signal_bytes_, unsignalled_ = 0;
 };
 
 }  // namespace matchrdma::host

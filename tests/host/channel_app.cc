@@ -189,6 +189,7 @@ void ChannelApp::look_at_puts() {
     if (!std::equal(right.begin(), right.end(), slot.begin()))
       fail("put " + std::to_string(seen_puts_) + " has wrong bytes");
   }
+  engine_->in().release_puts(0, seen_puts_ - seen_base_);
 }
 
 // ---- atomics
@@ -215,7 +216,9 @@ void ChannelApp::step_atomics() {
     if (word < did_) fail("an addition was reported that did not happen");
   }
   if (peer_->word_[0] > asked_ - not_sent_) fail("an addition happened twice");
-  if (engine_->gone().empty() && asked_ < load_.atomics && prng_.chance(0.2)) {
+  // Over the whole run, as messages come.
+  const bool due = (1 + delivered_messages_) * load_.atomics > asked_ * load_.messages * load_.connections;
+  if (engine_->gone().empty() && asked_ < load_.atomics && due && prng_.chance(0.2)) {
     ++asked_;
     ++asked_in_life_;
     engine_->atomics().fetch_add({peer_->word_region_.remote, peer_->word_region_.rkey}, 1);

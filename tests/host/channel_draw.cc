@@ -26,17 +26,21 @@ PathModel drawn_path(Prng& p) {
 }
 
 void draw_mishaps(Prng& p, ChannelRigSettings& s) {
-  const auto when = [&p] { return Duration{p.between(0, p.chance(0.5) ? 3'000'000 : 200'000'000)}; };
+  // Most schedules are over after a few round trips; some last.
+  const int64_t trip = (s.path[0].delay + s.path[1].delay).ns + 2 * s.control_delay.ns + s.most_pause.ns;
+  const int64_t most = p.chance(0.8) ? 10 * trip : 200'000'000;
+  const auto when = [&p, most] { return Duration{p.between(0, most)}; };
   using What = ChannelMishap::What;
   const auto end = [&p] { return static_cast<uint32_t>(p.below(2)); };
-  if (p.chance(0.5))
-    for (int64_t n = p.between(1, 4); n > 0; --n) s.mishaps.push_back({when(), What::kQpError, end()});
+  if (p.chance(0.6))
+    for (int64_t n = p.between(1, 5); n > 0; --n) s.mishaps.push_back({when(), What::kQpError, end()});
   if (p.chance(0.2))
     for (int64_t n = p.between(1, 2); n > 0; --n) s.mishaps.push_back({when(), What::kRestart, end()});
   if (p.chance(0.3)) {
     const Duration dies = when();
     s.mishaps.push_back({dies, What::kPathDies, 0});
-    s.mishaps.push_back({dies + Duration{p.between(1'000'000, 3'000'000'000)}, What::kPathReturns, 0});
+    s.mishaps.push_back({dies + Duration{p.between(1'000'000, p.chance(0.5) ? 100'000'000 : 4'000'000'000)},
+                         What::kPathReturns, 0});
   }
   if (p.chance(0.3)) {
     const Duration down = when();
@@ -60,6 +64,7 @@ ChannelRigSettings draw_channel(uint64_t seed) {
   s.pipe = p.chance(0.7);
   s.control_delay = Duration{p.between(10'000, 6'000'000)};
   s.control_outage = Duration{p.between(100'000, 200'000'000)};
+  s.completions_at_once = p.chance(0.5) ? 255 : static_cast<size_t>(p.between(1, 20));
   s.most_pause = p.chance(0.5) ? Duration{} : Duration{p.between(1'000, 2'000'000)};
   s.clock_offset = Duration{p.between(-1'000'000'000'000, 1'000'000'000'000)};
 

@@ -92,7 +92,7 @@ struct Queue final : Nic {
 TEST(ChannelRing, NeverHoldsMoreThanTheQueueAndAsksForTheLast) {
   Prng p(3);
   Queue nic;
-  RequestRing ring(7);
+  RequestRing ring(7, 1000);
   const std::array<uint8_t, 10> data{};
   uint64_t made = 0, done = 0, seen = 0;
   for (int i = 0; i < 5000; ++i) {
@@ -117,9 +117,22 @@ TEST(ChannelRing, NeverHoldsMoreThanTheQueueAndAsksForTheLast) {
   }
 }
 
+TEST(ChannelRing, ALongBatchFreesItsBeginningEarly) {
+  Queue nic;
+  RequestRing ring(100, 50);
+  const std::array<uint8_t, 10> data{};
+  for (int i = 0; i < 100; ++i) {
+    SendRequest r;
+    r.data = data;
+    ring.add(r, {});
+  }
+  EXPECT_EQ(ring.post(nic, {}), 1u);
+  for (size_t i = 0; i < 100; ++i) EXPECT_EQ(nic.got[i].signalled, i % 5 == 4) << i;
+}
+
 TEST(ChannelRing, IsDrainedWhenTheLastPostedOneWasHeardOf) {
   Queue nic;
-  RequestRing ring(8);
+  RequestRing ring(8, 1000);
   for (int i = 0; i < 5; ++i) ring.add({}, {});
   nic.room = 3;
   ring.post(nic, {});

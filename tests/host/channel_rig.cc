@@ -15,6 +15,7 @@ ChannelRig::ChannelRig(const ChannelRigSettings& settings)
   for (uint32_t e = 0; e < 2; ++e) {
     net_.set_path(e, settings_.path[e]);
     if (settings_.custody[e]) net_.add_custody(e);
+    ends_[e].nic = std::make_unique<SlowNic>(net_.nic(e), settings_.completions_at_once);
     ends_[e].app = std::make_unique<ChannelApp>(settings_.seed, e, settings_.load, net_.nic(e));
     ends_[e].pipe.rig = this;
     ends_[e].pipe.from = e;
@@ -30,10 +31,10 @@ std::string ChannelRig::begin() {
   for (uint32_t e = 0; e < 2; ++e) {
     ChannelOptions o = settings_.channel;
     o.offers = e == 0;
-    auto made = ChannelEngine::make(o, net_.nic(e), clock(e));
+    auto made = ChannelEngine::make(o, *ends_[e].nic, clock(e));
     if (!made) return made.error();
     ends_[e].engine = std::move(*made);
-    ends_[e].thread = std::make_unique<ChannelThread>(net_.nic(e));
+    ends_[e].thread = std::make_unique<ChannelThread>(*ends_[e].nic);
     ends_[e].thread->add(*ends_[e].engine);
     ends_[e].life = ++lives_made_;
     ends_[e].look_at = net_.now();

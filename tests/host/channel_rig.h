@@ -1,5 +1,6 @@
 #pragma once
 // Two channel engines on model NICs, the two processes' TCP connections, and what breaks. For tests.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,35 @@
 #include "tests/host/channel_app.h"
 
 namespace matchrdma::host::test {
+
+/// Duty: hands out few completions at a time, as a NIC that is not done with flushing does.
+class SlowNic final : public Nic {
+ public:
+  SlowNic(Nic& nic, size_t at_once) : nic_(nic), at_once_(at_once) {}
+  const NicLimits& limits() const override { return nic_.limits(); }
+  Result<QpHandle> create_qp(const QpOptions& o) override { return nic_.create_qp(o); }
+  QpAddress address(QpHandle qp) const override { return nic_.address(qp); }
+  Result<void> connect(QpHandle qp, const QpAddress& peer, const ConnectOptions& o) override {
+    return nic_.connect(qp, peer, o);
+  }
+  void fail_qp(QpHandle qp) override { nic_.fail_qp(qp); }
+  void destroy_qp(QpHandle qp) override { nic_.destroy_qp(qp); }
+  Result<Region> add_region(MutableBytes memory, Access access) override {
+    return nic_.add_region(memory, access);
+  }
+  void remove_region(const Region& region) override { nic_.remove_region(region); }
+  size_t post_send(QpHandle qp, std::span<const SendRequest> r) override { return nic_.post_send(qp, r); }
+  size_t post_receive(QpHandle qp, std::span<const ReceiveRequest> r) override {
+    return nic_.post_receive(qp, r);
+  }
+  size_t poll(std::span<Completion> out) override {
+    return nic_.poll(out.first(std::min(at_once_, out.size())));
+  }
+
+ private:
+  Nic& nic_;
+  size_t at_once_;
+};
 
 /// Something that breaks, or is mended.
 struct ChannelMishap {
@@ -30,6 +60,7 @@ struct ChannelRigSettings {
   std::vector<ChannelMishap> mishaps;
   Duration control_delay = Duration::micros(50);
   Duration control_outage = Duration::millis(20);
+  size_t completions_at_once = 256;
   Duration most_pause{};  ///< between two looks of a host at its NIC
   Duration clock_offset = Duration::seconds(1000);
   Duration patience = Duration::seconds(300);
@@ -63,6 +94,7 @@ class ChannelRig {
     std::deque<InFlight<std::vector<uint8_t>>> frames;
   };
   struct End {
+    std::unique_ptr<SlowNic> nic;
     std::unique_ptr<ChannelApp> app;
     std::unique_ptr<ChannelEngine> engine;
     std::unique_ptr<ChannelThread> thread;

@@ -314,6 +314,9 @@ TEST(Channel, PutsAreCountedWhenTheirBytesAreThere) {
   EXPECT_FALSE(p.engine[0]->put(2, 40'001, bytes, 0).ok()) << "beyond the end";
   ASSERT_TRUE(p.run(Duration::millis(5), [&] { return p.engine[1]->in().arrived(2) == 1; }));
   EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), window.begin() + 30'000));
+  p.run(Duration::millis(1));
+  EXPECT_EQ(p.engine[0]->under_way(), 1u) << "the application is not through with it";
+  p.engine[1]->in().release_puts(2, 1);
   EXPECT_TRUE(p.run(Duration::millis(5), [&] { return p.engine[0]->under_way() == 0; }));
 }
 
