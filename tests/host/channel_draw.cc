@@ -64,7 +64,7 @@ ChannelRigSettings draw_channel(uint64_t seed) {
   s.pipe = p.chance(0.7);
   s.control_delay = Duration{p.between(10'000, 6'000'000)};
   s.control_outage = Duration{p.between(100'000, 200'000'000)};
-  s.completions_at_once = p.chance(0.5) ? 255 : static_cast<size_t>(p.between(1, 20));
+  s.completions_at_once = p.chance(0.5) ? 255 : static_cast<size_t>(p.between(1, p.chance(0.6) ? 2 : 20));
   s.most_pause = p.chance(0.5) ? Duration{} : Duration{p.between(1'000, 2'000'000)};
   s.clock_offset = Duration{p.between(-1'000'000'000'000, 1'000'000'000'000)};
 

@@ -68,9 +68,9 @@ void ChannelRig::end_life(uint32_t end) {
   End& e = ends_[end];
   if (!e.engine) return;
   count(*e.engine);
-  e.app->end();
   e.thread.reset();
   e.engine.reset();
+  e.app->end();  // its keys have ended
   e.control.clear();
   e.pipe.frames.clear();
 }
