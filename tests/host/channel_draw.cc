@@ -50,6 +50,21 @@ void draw_mishaps(Prng& p, ChannelRigSettings& s) {
   if (p.chance(0.3)) s.mishaps.push_back({when(), What::kControlLost, 0});
 }
 
+/// Many short messages to a host that looks rarely and sees little when it does.
+void draw_crowd(Prng& p, ChannelRigSettings& s) {
+  s.load.connections = s.channel.connections = 5;
+  s.load.messages = 30;
+  s.load.least_bytes = 0;
+  s.load.most_bytes = 100;
+  s.load.outstanding = 6;
+  s.channel.messages_ahead = 8;
+  s.channel.receives = 64;
+  s.channel.send_window = 100'000;
+  s.control_delay = Duration{p.between(10'000, 50'000)};
+  s.most_pause = Duration{p.between(500'000, 3'000'000)};
+  s.completions_at_once = static_cast<size_t>(p.between(1, 3));
+}
+
 }  // namespace
 
 ChannelRigSettings draw_channel(uint64_t seed) {
@@ -98,6 +113,7 @@ ChannelRigSettings draw_channel(uint64_t seed) {
   o.offer_patience = Duration{p.between(700'000'000, 1'000'000'000)};
   o.retry_after = Duration{p.between(100'000, 50'000'000)};
   o.fallback_after = p.chance(0.3) ? Duration{} : Duration{p.between(0, 300'000'000)};
+  if (p.chance(0.15)) draw_crowd(p, s);
   draw_mishaps(p, s);
   return s;
 }
