@@ -83,7 +83,9 @@ struct RelayRegistered {
   bool operator==(const RelayRegistered&) const = default;
 };
 
-/// Asks the other process, not its NIC (HOST.md H16).
+/// Asks the other process, not its NIC (HOST.md H16). Numbers with kUpperPing set are those of the layers above
+/// the session: it hands their answers on.
+inline constexpr uint64_t kUpperPing = uint64_t{1} << 63;
 struct Ping {
   uint64_t number = 0;
   bool operator==(const Ping&) const = default;

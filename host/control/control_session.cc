@@ -67,7 +67,7 @@ void ControlSession::take(ControlMessage m, Instant now) {
     fault("did not begin with a HELLO", now);
   } else if (const auto* ping = std::get_if<Ping>(&m)) {
     queue(Pong{ping->number}, now);
-  } else if (const auto* pong = std::get_if<Pong>(&m)) {
+  } else if (const auto* pong = std::get_if<Pong>(&m); pong != nullptr && pong->number < kUpperPing) {
     if (pong->number != pings_) return;  // an old one: it waited here, not on the way
     const Duration took = now - asked_;
     round_trip_ = round_trip_ ? std::min(*round_trip_, took) : took;

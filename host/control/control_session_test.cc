@@ -141,6 +141,19 @@ TEST_F(Session, PingsKeepItAliveAndTellTheRoundTrip) {
   EXPECT_EQ(a.round_trip(), Duration::millis(3));
 }
 
+// A layer above keeps a watch of its own over the same connection.
+TEST_F(Session, AnswersToPingsOfLayersAboveAreHandedOn) {
+  open();
+  ASSERT_TRUE(a.send(Ping{kUpperPing | 7}, at(10)));
+  carry(a, b, at(11));
+  carry(b, a, at(12));
+  EXPECT_FALSE(b.next()) << "the other session answers it";
+  const auto m = a.next();
+  ASSERT_TRUE(m);
+  EXPECT_EQ(std::get<Pong>(*m), (Pong{kUpperPing | 7}));
+  EXPECT_FALSE(a.round_trip());
+}
+
 TEST_F(Session, WhoDoesNotReadIsHeldUpAndNotTakenForDead) {
   open();
   size_t sent = 0;

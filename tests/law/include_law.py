@@ -54,6 +54,8 @@ MAY_INCLUDE = {
     "host/xfer/": ["host/sdr/", "host/flowcell/", "host/control/control_message.h", "host/model_fabric/", "host/code/", "host/fabric/", "dataplane/base/"],
     "host/control/": ["controlplane/tls/", "host/fabric/", "dataplane/base/"],
     "host/register/": ["host/control/", "controlplane/tls/", "host/fabric/", "dataplane/base/"],
+    # What is said on the control connection, as values; docs/decisions/0028-channel-engine.md.
+    "host/channel/": ["host/control/control_message.h", "host/fabric/", "dataplane/base/"],
     "host/verbs/": ["host/fabric/", "host/memory/", "dataplane/base/"],
     "proxy/": ANYTHING,
     "bench/": ANYTHING,
@@ -65,7 +67,7 @@ TESTS_MAY_ALSO = ["model/", "pcap/", "tests/"]
 # No clock, socket, thread, file or chance in these. Time and randomness are arguments.
 PURE = PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/",
                    "host/planner/", "host/fabric/", "host/code/", "host/model_fabric/", "host/sdr/", "host/flowcell/",
-                   "host/xfer/"]
+                   "host/channel/", "host/xfer/"]
 PURE_HEADERS = set("""
     algorithm array bit bitset cassert cctype charconv cinttypes climits cmath compare concepts cstdarg cstddef cstdint
     cstdio cstdlib cstring deque exception functional initializer_list iosfwd iterator limits list map memory memory_resource new
