@@ -82,8 +82,9 @@ struct LiveEnd::Source {
 // What the peer says, what the proxy says, and what is to be said to them.
 Result<void> LiveEnd::look_around(MessageEnd& end, const Drive& d, Duration most, LiveRow& row) {
   const Instant now = clock_now();
-  for (const host::ControlMessage& m : end.take_control())
-    if (auto r = peer_.say(m); !r) return r;
+  if (peer_.has_room())
+    for (const host::ControlMessage& m : end.take_control())
+      if (auto r = peer_.say(m); !r) return r;
   const auto flows = end.take_flows();
   std::vector<std::string> news = end.take_news();
   if (registration_ != nullptr) {
@@ -157,12 +158,13 @@ Result<LiveRow> LiveEnd::send_one(const Source& source, const XferSettings& s, u
   auto offer = make_offer(s, source.bytes.size(), epoch);
   if (!offer) return Error{offer.error()};
   offer->sha256 = source.digest;
-  auto end = make_end(s, epoch, nic_, clock_now());
+  auto end = make_end(s, epoch, host::XferSide::kSends, nic_, clock_now());
   if (!end) return Error{end.error()};
   if (auto r = peer_.say(*offer); !r) return Error{r.error()};
   const auto answer = peer_.hear<TransferAnswer>("its answer to the offer");
   if (!answer) return Error{answer.error()};
   if (!answer->accepted) return Error{"the other end refuses: " + answer->why};
+  (*end)->on_peer(peer_.hello().life, clock_now());
 
   LiveRow row{s, source.bytes.size(), {}, {}};
   if (auto r = drive_until_registered(**end, s, row); !r) return Error{r.error()};
@@ -207,8 +209,9 @@ Result<LiveRow> LiveEnd::receive_one(const TransferOffer& offer, std::vector<uin
     return refuse("has no memory for " + std::to_string(offer.bytes) + " bytes");
   }
   const XferSettings& s = *taken;
-  auto end = make_end(s, offer.epoch, nic_, clock_now());
+  auto end = make_end(s, offer.epoch, host::XferSide::kReceives, nic_, clock_now());
   if (!end) return refuse(end.error());
+  (*end)->on_peer(peer_.hello().life, clock_now());
   if (auto r = peer_.say(TransferAnswer{offer.epoch, true, {}}); !r) return Error{r.error()};
 
   host::TransferReceive receive(**end, to, s.message_bytes);

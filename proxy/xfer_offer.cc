@@ -43,7 +43,7 @@ Result<host::TransferOffer> make_offer(const host::XferSettings& s, uint64_t byt
 }
 
 Result<host::XferSettings> take_offer(const host::TransferOffer& o, const host::NicLimits& nic) {
-  if (o.scheme > static_cast<uint8_t>(host::XferScheme::kCells))
+  if (o.scheme > static_cast<uint8_t>(host::XferScheme::kChannel))
     return Error{"does not know scheme number " + std::to_string(o.scheme) +
                  ": install the same release at both ends"};
   if (o.transform > 1 + static_cast<uint8_t>(host::ElementType::kF16))
@@ -69,8 +69,7 @@ Result<host::XferSettings> take_offer(const host::TransferOffer& o, const host::
   s.round_trip = Duration{static_cast<int64_t>(o.round_trip)};
   s.paths = o.paths;
   s.proxied = o.proxied;
-  const bool over_rc = s.scheme == host::XferScheme::kReliable || s.scheme == host::XferScheme::kCells;
-  if (!over_rc && !nic.uc)
+  if (!over_rc(s.scheme) && !nic.uc)
     return Error{"the NIC of the receiving end has no UC service: choose --transport auto or rc"};
   if (auto r = fits(s, nic.max_path_mtu, "the receiving end"); !r) return Error{r.error()};
   const auto layout = host::transfer_layout(s, o.epoch);

@@ -17,21 +17,23 @@ struct Word {
   const char* text;
   XferScheme scheme;
 };
-constexpr std::array<Word, 6> kSchemes{{{"sr", XferScheme::kSelectiveRepeat},
+constexpr std::array<Word, 7> kSchemes{{{"sr", XferScheme::kSelectiveRepeat},
                                         {"ec", XferScheme::kErasureCode},
                                         {"xor", XferScheme::kXor},
                                         {"best-effort", XferScheme::kBestEffort},
                                         {"rc", XferScheme::kReliable},
-                                        {"cells", XferScheme::kCells}}};
+                                        {"cells", XferScheme::kCells},
+                                        {"channel", XferScheme::kChannel}}};
 
 Result<std::vector<XferScheme>> schemes_of(const std::string& text) {
   std::vector<XferScheme> all;
   for (const Word& w : kSchemes) {
     if (text == w.text) return std::vector<XferScheme>{w.scheme};
-    if (w.scheme != XferScheme::kCells) all.push_back(w.scheme);  // of more than one link
+    if (w.scheme != XferScheme::kCells && w.scheme != XferScheme::kChannel) all.push_back(w.scheme);
   }
   if (text == "all") return all;
-  return Error{"--scheme " + text + ": no such scheme; choose sr, ec, xor, best-effort, rc, cells or all"};
+  return Error{"--scheme " + text +
+               ": no such scheme; choose sr, ec, xor, best-effort, rc, cells, channel or all"};
 }
 
 constexpr std::array<const char*, 3> kTransports{"auto", "uc", "rc"};  // by host::XferTransport
@@ -152,7 +154,8 @@ void add_xfer_options(CLI::App& app, XferArguments& a) {
   app.add_option("--scheme", a.scheme,
                  "sr: selective repeat; ec: erasure code; xor: one parity chunk; best-effort: what is lost is "
                  "zero; rc: the "
-                 "NIC's go-back-N; cells: several queue pairs, each a path; all: each of the others in turn")
+                 "NIC's go-back-N; cells: several queue pairs, each a path; channel: one, and TCP while there "
+                 "is none; all: each of the first five in turn")
       ->capture_default_str();
   app.add_option("--code", a.code, "Data and parity chunks of ec; xor takes the first")->capture_default_str();
   app.add_option("--paths", a.paths, "Of cells, 1 to 64 (4): they share --rate");

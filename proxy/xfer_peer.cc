@@ -100,6 +100,11 @@ void XferPeer::turn(Duration most) {
   link_->run(clock_now());
 }
 
+bool XferPeer::has_room() const {
+  return link_->session() != nullptr &&
+         link_->session()->output().size() < host::ControlSession::kOutputLimit / 4;
+}
+
 Result<void> XferPeer::say(const host::ControlMessage& m) {
   if (auto r = going(); !r) return r;
   if (link_->session()->send(m, clock_now())) return {};

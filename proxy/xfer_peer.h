@@ -31,6 +31,8 @@ class XferPeer {
   /// Does what is due and sleeps until something happens here, at most so long.
   void turn(Duration most);
   Result<void> say(const host::ControlMessage& m);
+  /// What was said before has mostly left.
+  bool has_room() const;
   /// What the peer said next, if anything.
   std::optional<host::ControlMessage> next();
   /// What the peer says next; an error when that is something else, or nothing within a minute.

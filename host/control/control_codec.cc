@@ -249,6 +249,13 @@ void layout(Io& io, CellGrant& m) {
   io.value(m.length);
 }
 
+template <class Io>
+void layout(Io& io, ChannelPiece& m) {
+  io.length(m.bytes, 1);
+  io.require(m.bytes.size() <= kMaxChannelPiece);
+  io.raw(m.bytes);
+}
+
 /// The default message of the type at this place of the variant.
 template <size_t I = 0>
 ControlMessage made(size_t place) {

@@ -10,10 +10,11 @@
 namespace matchrdma::host {
 
 inline constexpr size_t kControlHeaderBytes = 4;
-inline constexpr size_t kMaxControlBody = 16 << 10;
+inline constexpr size_t kMaxControlBody = 20 << 10;
 /// A peer need not take more paths in one message.
 inline constexpr size_t kMaxPathAddresses = 256;
 inline constexpr size_t kMaxFenceDetail = 8 << 10;
+inline constexpr size_t kMaxChannelPiece = (16 << 10) + 64;  ///< a fragment and its header
 inline constexpr size_t kMaxControlText = 256;
 
 /// What fits into a text of a message of it.

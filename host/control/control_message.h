@@ -159,16 +159,24 @@ struct CellGrant {
   bool operator==(const CellGrant&) const = default;
 };
 
+/// A frame of a channel that has no RDMA now (host/channel/message_pipe.h).
+struct ChannelPiece {
+  std::vector<uint8_t> bytes;
+  bool operator==(const ChannelPiece&) const = default;
+};
+
 /// The number of a type on the wire is its place here, from 1: append only.
-using ControlMessage =
-    std::variant<ControlHello, PathAddresses, Fence, Fenced, Resume, RelayRegister, RelayRegistered, Ping, Pong,
-                 Bye, TransferOffer, TransferAnswer, TransferReport, CellPathOpen, CellPathReady, CellGrant>;
+using ControlMessage = std::variant<ControlHello, PathAddresses, Fence, Fenced, Resume, RelayRegister,
+                                    RelayRegistered, Ping, Pong, Bye, TransferOffer, TransferAnswer,
+                                    TransferReport, CellPathOpen, CellPathReady, CellGrant, ChannelPiece>;
 
 /// About the queue pairs of one transfer or connection, which may be over by the time it is heard.
 inline bool of_paths(const ControlMessage& m) {
   return std::holds_alternative<PathAddresses>(m) || std::holds_alternative<Fence>(m) ||
          std::holds_alternative<Fenced>(m) || std::holds_alternative<CellPathOpen>(m) ||
-         std::holds_alternative<CellPathReady>(m) || std::holds_alternative<CellGrant>(m);
+         std::holds_alternative<CellPathReady>(m) || std::holds_alternative<CellGrant>(m) ||
+         std::holds_alternative<Resume>(m) || std::holds_alternative<Pong>(m) ||
+         std::holds_alternative<ChannelPiece>(m);
 }
 
 }  // namespace matchrdma::host

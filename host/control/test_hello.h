@@ -37,7 +37,8 @@ inline std::vector<ControlMessage> one_of_each() {
           report,
           CellPathOpen{1, 2, 4, 4096, 8, 1024, {5, 8, 19}, qp, 3, 1ull << 40, 1ull << 41},
           CellPathReady{3, 4},
-          CellGrant{1ull << 40, 2, 3, 1ull << 41, 1ull << 42}};
+          CellGrant{1ull << 40, 2, 3, 1ull << 41, 1ull << 42},
+          ChannelPiece{{9, 8, 7}}};
 }
 
 }  // namespace matchrdma::host::test

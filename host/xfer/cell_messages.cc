@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/xfer/news.h"
+
 namespace matchrdma::host {
 namespace {
-
-std::string milliseconds(Duration d) {
-  const int64_t tenths = (d.ns + 50'000) / 100'000;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " ms";
-}
 
 std::string sentence(const PathNews& n, Instant began) {
   const std::string path = milliseconds(n.at - began) + ": path " + std::to_string(n.path);

@@ -1,5 +1,5 @@
 #pragma once
-// What a transfer asks of whatever moves its messages: SDR, flowcell.
+// What a transfer asks of whatever moves its messages: SDR, flowcell, channel.
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +39,8 @@ class MessageEnd {
   virtual Result<std::optional<uint64_t>> receive_post(MutableBytes buffer, Instant now) = 0;
   virtual std::optional<MessageReceived> take_received() = 0;
 
+  /// The peer's process has said HELLO, with this life.
+  virtual void on_peer(uint64_t, Instant) {}
   virtual std::vector<ControlMessage> take_control() = 0;
   /// False: it is none of this end's.
   virtual bool on_control(const ControlMessage& m, Instant now) = 0;

@@ -45,10 +45,11 @@ Result<ModelTransferResult> run_model_transfer(const ModelTransferSettings& s, B
     net.set_path(0, path, p);
     net.set_path(1, back, p);
   }
-  auto a = make_end(settled->settings, kEpoch, net.nic(0), net.now());
+  auto a = make_end(settled->settings, kEpoch, XferSide::kSends, net.nic(0), net.now());
   if (!a) return Error{a.error()};
-  auto b = make_end(settled->settings, kEpoch, net.nic(1), net.now());
+  auto b = make_end(settled->settings, kEpoch, XferSide::kReceives, net.nic(1), net.now());
   if (!b) return Error{b.error()};
+  for (MessageEnd* const end : {a->get(), b->get()}) end->on_peer(kEpoch, net.now());
   ControlPipe pipe(net, **a, **b, s.there.delay);
   TransferReceive receive(**b, to, s.xfer.message_bytes);
   TransferSend send(**a, from, {}, s.xfer.message_bytes, s.xfer.messages_ahead + 4);

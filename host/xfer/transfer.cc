@@ -95,6 +95,23 @@ Result<FlowcellOptions> flowcell_options(const XferSettings& s) {
   return o;
 }
 
+Result<ChannelOptions> channel_options(const XferSettings& s, XferSide side) {
+  if (s.copy || s.hadamard)
+    return Error{
+        "a channel moves bytes as they are, into the application's memory: leave tier c and the transform out"};
+  ChannelOptions o;
+  o.offers = side == XferSide::kSends;
+  o.connections = 1;
+  o.windows = 1;
+  o.longest_message = s.message_bytes;
+  o.messages_ahead = o.requests_ahead = 1 + s.messages_ahead;
+  size_for_path(o, s.rate, s.round_trip);
+  o.path_patience = std::max(o.path_patience, s.round_trip * 4);
+  o.connection.path_mtu = s.path_mtu;
+  o.connection.timeout_exponent = timeout_exponent(s.round_trip);
+  return o;
+}
+
 TransferSend::TransferSend(MessageEnd& end, Bytes data, SourceKeys keys, uint64_t message_bytes,
                            size_t under_way)
     : end_(end), data_(data), keys_(std::move(keys)), message_bytes_(message_bytes), under_way_(under_way) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "host/channel/channel_options.h"
 #include "host/flowcell/options.h"
 #include "host/sdr/endpoint.h"
 #include "host/xfer/message_end.h"
@@ -18,6 +19,7 @@ enum class XferScheme : uint8_t {
   kBestEffort,       ///< "best-effort": what is lost is zero
   kReliable,         ///< "rc": the NIC's own go-back-N
   kCells,            ///< "cells": several RC queue pairs, each a path
+  kChannel,          ///< "channel": one RC queue pair, and TCP while there is none
 };
 
 /// Of the data, as people write it.
@@ -26,6 +28,9 @@ enum class XferTransport : uint8_t {
   kUc,    ///< "uc"
   kRc,    ///< "rc": one WRITE_WITH_IMM for each 64 KiB
 };
+
+/// It needs no UC.
+bool over_rc(XferScheme s);
 
 struct XferSettings {
   XferTransport transport = XferTransport::kAuto;
@@ -63,8 +68,12 @@ Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch);
 
 /// The same for kCells.
 Result<FlowcellOptions> flowcell_options(const XferSettings& s);
+enum class XferSide : uint8_t { kSends, kReceives };
+/// The same for kChannel.
+Result<ChannelOptions> channel_options(const XferSettings& s, XferSide side);
 /// One end of a transfer, of whichever kind.
-Result<std::unique_ptr<MessageEnd>> make_end(const XferSettings& s, uint32_t epoch, Nic& nic, Instant now);
+Result<std::unique_ptr<MessageEnd>> make_end(const XferSettings& s, uint32_t epoch, XferSide side, Nic& nic,
+                                             Instant now);
 /// What an offer says of it, to compare.
 Result<ImmediateLayout> transfer_layout(const XferSettings& s, uint32_t epoch);
 

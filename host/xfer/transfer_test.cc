@@ -31,9 +31,9 @@ ModelTransferSettings lossy(XferScheme scheme) {
 TEST(Transfer, EverySchemeMovesEveryByte) {
   const std::vector<uint8_t> from = random_bytes(5'000'001, 1);
   for (const XferScheme scheme : {XferScheme::kSelectiveRepeat, XferScheme::kErasureCode, XferScheme::kXor,
-                                  XferScheme::kReliable, XferScheme::kCells}) {
+                                  XferScheme::kReliable, XferScheme::kCells, XferScheme::kChannel}) {
     for (const bool copy : {false, true}) {
-      if (copy && scheme == XferScheme::kCells) continue;  // refused
+      if (copy && (scheme == XferScheme::kCells || scheme == XferScheme::kChannel)) continue;  // refused
       ModelTransferSettings s = lossy(scheme);
       s.xfer.copy = copy;
       std::vector<uint8_t> to(from.size());

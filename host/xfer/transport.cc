@@ -2,19 +2,23 @@
 
 namespace matchrdma::host {
 
+bool over_rc(XferScheme s) {
+  return s == XferScheme::kReliable || s == XferScheme::kCells || s == XferScheme::kChannel;
+}
+
 Result<SettledTransfer> settle(const XferSettings& s, bool uc_here, bool uc_there) {
   const bool both = uc_here && uc_there;
   const std::string lacks =
       std::string("the NIC of ") + (uc_here ? "the other end" : "this end") + " has no UC";
   SettledTransfer t{s, {}};
   if (s.transport == XferTransport::kUc) {
-    if (s.scheme == XferScheme::kReliable || s.scheme == XferScheme::kCells)
+    if (over_rc(s.scheme))
       return Error{
-          "transport uc with scheme rc or cells: those are RC's own; choose transport auto, or another scheme"};
+          "transport uc with scheme rc, cells or channel: those are RC's own; choose transport auto, or "
+          "another scheme"};
     if (!both) return Error{"transport uc: " + lacks + "; choose transport auto or rc"};
   }
-  const bool over_rc = s.scheme == XferScheme::kReliable || s.scheme == XferScheme::kCells;
-  if (over_rc || (s.transport != XferTransport::kRc && both)) return t;
+  if (over_rc(s.scheme) || (s.transport != XferTransport::kRc && both)) return t;
   t.settings.scheme = XferScheme::kReliable;
   t.settings.hadamard.reset();
   t.instead = (s.transport == XferTransport::kRc ? "over RC, as was asked for" : lacks) +

@@ -1,5 +1,6 @@
 """matchrdma-xfer over several paths between the guests, 1000 km apart: one path beside plain RC, then four through the
-proxies, registered so that they are answered for from the first packet on, one of which is blackholed in the middle.
+proxies, registered so that they are answered for from the first packet on, one of which is blackholed in the middle; then a
+channel that loses its RDMA for some seconds and goes on over TCP.
 
 The proxies confirm what the blackhole swallows, so no completion tells of it: the library's T_soft alone does."""
 import json
@@ -19,6 +20,7 @@ START_SECONDS = 40     # an interpreted guest makes up its bytes and their diges
 LISTENER = "10.8.0.9"  # of daemon A, on the management net
 PORT = 4790
 WALL = 120
+DARK_SECONDS = 6.0  # without RoCE; the channel gives its path up after 2
 REGISTER = """\
 register:
   listen: {address}:{port}
@@ -129,6 +131,32 @@ def blackholed(lab, dead):
     return [f"{what}: {e}" for e in errors], {"what": what, "said": said}
 
 
+def fallback(lab, mode):
+    """A channel whose RoCE packets are all swallowed for some seconds; its control connection lives."""
+    def during():
+        end = time.monotonic() + START_SECONDS
+        before = moved = counters(lab.pair.b)["rcvd_pkts"]
+        while moved - before < 2000 and time.monotonic() < end:
+            time.sleep(0.2)
+            moved = counters(lab.pair.b)["rcvd_pkts"]
+        lab.middle.span.ask("set loss-filter=roce loss=100%")
+        time.sleep(DARK_SECONDS)
+        lab.middle.span.ask("set loss=0%")
+
+    said, errors, output = move(lab, "--scheme channel --rate 1Gbps", 384 << 20, during)
+    lab.middle.span.ask("set loss=0%")
+    news = said.get("news", [])
+    for wanted in ("messages go over TCP", "back on RDMA"):
+        if not any(wanted in n for n in news):
+            errors.append(f"nobody says: {wanted}")
+    if errors:
+        lab.say(output)
+    lab.say(f"channel, {DARK_SECONDS:g} s without RoCE, {mode}: " + ("; ".join(errors) or "right"))
+    for n in news:
+        lab.say(f"    {n}")
+    return [f"channel, {mode}: {e}" for e in errors], {"what": "fallback", "said": said}
+
+
 def host_paths(lab, arguments):
     """Complaints and what goes to the JSON file."""
     lab.set_mtu(MTU)
@@ -139,9 +167,12 @@ def host_paths(lab, arguments):
     if not arguments.name or arguments.name in "alone":
         complaints, document["alone"] = alone(lab)
     lab.middle.set("proxied", KM)
-    for dead in (False, True):
+    for dead in (False, True) if not arguments.name or arguments.name in "paths" else ():
         found, said = blackholed(lab, dead)
         complaints += found
         document["blackholed" if dead else "whole"] = said
+    lab.middle.set("transparent", KM)
+    found, document["fallback"] = fallback(lab, "transparent")
+    complaints += found
     lab.middle.check()
     return complaints, json.loads(json.dumps(document))
