@@ -131,14 +131,18 @@ def blackholed(lab, dead):
     return [f"{what}: {e}" for e in errors], {"what": what, "said": said}
 
 
+def crossed(lab):
+    """Frames that have entered the span from A."""
+    return json.loads(lab.middle.span.stats())["a_to_b"]["frames_in"]
+
+
 def fallback(lab, mode):
     """A channel whose RoCE packets are all swallowed for some seconds; its control connection lives."""
     def during():
         end = time.monotonic() + START_SECONDS
-        before = moved = counters(lab.pair.b)["rcvd_pkts"]
-        while moved - before < 2000 and time.monotonic() < end:
-            time.sleep(0.2)
-            moved = counters(lab.pair.b)["rcvd_pkts"]
+        before = crossed(lab)
+        while crossed(lab) - before < 5000 and time.monotonic() < end:
+            time.sleep(0.1)
         lab.middle.span.ask("set loss-filter=roce loss=100%")
         time.sleep(DARK_SECONDS)
         lab.middle.span.ask("set loss=0%")
