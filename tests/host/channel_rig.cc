@@ -38,7 +38,6 @@ std::string ChannelRig::begin() {
     ends_[e].thread->add(*ends_[e].engine);
     ends_[e].life = ++lives_made_;
     ends_[e].look_at = net_.now();
-    ends_[e].crashed = false;
   }
   for (uint32_t e = 0; e < 2; ++e) ends_[e].app->begin(*ends_[e].engine, *ends_[1 - e].app);
   lose_control();
@@ -157,8 +156,7 @@ void ChannelRig::move_pipe(uint32_t end) {
 void ChannelRig::happen(const ChannelMishap& m) {
   switch (m.what) {
     case ChannelMishap::What::kQpError:
-      // All that it has; those that are gone or failed do not mind.
-      for (uint32_t v = 0; v < 1000; ++v) net_.nic(m.end).fail_qp({v});
+      ++ends_[m.end].errors_due;
       break;
     case ChannelMishap::What::kRestart:
       if (!ends_[m.end].engine) break;
@@ -209,6 +207,12 @@ void ChannelRig::step() {
     End& end = ends_[e];
     if (end.look_at > net_.now()) continue;
     look(e);
+    // In the middle of things: all its queue pairs; those that are gone or failed do not mind.
+    if (end.errors_due > 0 && end.engine && end.engine->path() == ChannelEngine::Path::kUp &&
+        prng_.chance(0.1)) {
+      --end.errors_due;
+      for (uint32_t v = 0; v < 1000; ++v) net_.nic(e).fail_qp({v});
+    }
     end.look_at =
         net_.now() + Duration{prng_.between(1'000, std::max<int64_t>(settings_.most_pause.ns, 1'000))};
   }

@@ -103,7 +103,7 @@ class ChannelRig {
     Instant look_at, pipe_known_at;
     bool pipe_known = false;
     uint64_t life = 0;
-    bool crashed = false;
+    uint32_t errors_due = 0;  ///< of its queue pair, when it is up
   };
   std::string begin();
   void end_life(uint32_t end);
