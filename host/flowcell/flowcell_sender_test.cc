@@ -397,6 +397,51 @@ TEST(FlowcellSender, CopiesAreNoSamples) {
   EXPECT_EQ(s.sender.view(1).round_trip, before);
 }
 
+// H10: however late the peer looks, and whatever its clock shows.
+TEST(FlowcellSender, TheTimeThatATailLayAtThePeerIsNoRoundTrip) {
+  Sending s(1);
+  s.send(1);
+  ASSERT_TRUE(s.grant(0, 0));
+  s.run();
+  s.net.run_until(s.net.now() + Duration::millis(50));
+  EXPECT_TRUE(s.far[0]->post_token(Duration::millis(50)));
+  s.run();
+  s.run();
+  EXPECT_LT(s.sender.view(0).round_trip, Duration::millis(1));
+  EXPECT_GT(s.sender.view(0).round_trip, Duration{});
+}
+
+// H11: it says all that the torn one said.
+TEST(FlowcellSender, ALaterTokenStandsForATornOne) {
+  Sending s(1);
+  s.send(3);
+  ASSERT_TRUE(s.grant(0, 0));
+  s.run();
+  std::array<uint8_t, 2 * kTokenBytes> place{};
+  encode_token({0, 1, {}}, 1, place);
+  encode_token({1, 3, {}}, 1, MutableBytes(place).subspan(kTokenBytes));
+  place[9] ^= 1;
+  const SendRequest w{.data = place, .remote = s.near[0]->address().tokens, .rkey = s.near[0]->address().rkey};
+  s.net.nic(1).post_send(s.far[0]->qp(), {&w, 1});
+  s.net.nic(0).post_receive(s.near[0]->qp(), std::array<ReceiveRequest, 1>{});
+  s.run();
+  s.run();
+  EXPECT_EQ(s.sender.confirmed_bytes(), 3 * kCell);
+}
+
+// H13: a cell never takes the number of the probe.
+TEST(FlowcellSender, CellsGrowUntilTheirNumbersAreBelowTheProbes) {
+  FlowcellOptions o = small_cells(1);
+  o.shape.layout = {2, 2, 28};
+  Sending s(1, o);
+  s.send(4);
+  ASSERT_TRUE(s.grant(0, 0));
+  s.cycle(0);
+  EXPECT_EQ(s.sent(), 0u);
+  ASSERT_EQ(s.arrived[0].size(), 3u);
+  for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(s.arrived[0][i].index, i);
+}
+
 // No more cells in flight than the peer has receives for their tails.
 TEST(FlowcellSender, NoMoreCellsThanReceives) {
   Sending s(1);
