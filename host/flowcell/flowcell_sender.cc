@@ -186,15 +186,14 @@ bool FlowcellSender::path_fenced(uint32_t path, uint64_t tails, Instant now) {
   Path& p = paths_[path];
   const uint32_t more = static_cast<uint32_t>(tails) - p.tracking.confirmed();  // both count round
   if (tails > UINT32_MAX || more > p.tracking.size()) return false;
-  for (uint32_t n = 0; !p.tracking.empty(); ++n) {
-    const TrackedCell c = p.tracking.pop();
-    if (n < more) confirm(p, c, now);
-    let_go(c);
-  }
+  const std::vector<TrackedCell> out(p.tracking.begin(), p.tracking.end());
+  for (uint32_t n = 0; n < more; ++n) confirm(p, out[n], now);
+  for (auto c = out.rbegin(); c != out.rend(); ++c) let_go(*c);  // the oldest comes to stand first
   for (; !p.leaving.empty(); p.leaving.pop_front()) let_go(p.leaving.front());
   tell(p, PathNews::What::kFenced, now);
   p.queue = nullptr;
   p.tracking = {};
+  p.again_at = Instant::never();
   return true;
 }
 
@@ -252,9 +251,9 @@ void FlowcellSender::path_down(uint32_t path, Instant now) {
   if (p.state == PathState::kDown) return;
   ++n_.failed;
   tell(p, PathNews::What::kFailed, now);
+  p.again_at = p.state == PathState::kSuspect ? Instant::never() : now + soft_timeout(p);
   p.state = PathState::kDown;
   p.meter.restart();
-  send_again(p);
 }
 
 void FlowcellSender::path_up(uint32_t path, CellQueue& queue, Instant now, bool rebuilt) {
@@ -374,7 +373,12 @@ void FlowcellSender::schedule(Instant now) {
 
 bool FlowcellSender::poll(Instant now) {
   for (Path& p : paths_) {
-    if (p.state == PathState::kDown) continue;
+    if (p.state == PathState::kDown) {
+      if (p.again_at > now) continue;
+      p.again_at = Instant::never();
+      send_again(p);
+      continue;
+    }
     if (!take_tokens(p, now)) return false;
     look_for_silence(p, now);
   }
@@ -385,6 +389,7 @@ bool FlowcellSender::poll(Instant now) {
 Instant FlowcellSender::next_wakeup(Instant now) const {
   Instant at = Instant::never();
   for (const Path& p : paths_) {
+    at = earlier(at, p.again_at);
     if (p.state == PathState::kDown || (p.tracking.empty() && p.leaving.empty())) continue;
     // Tokens come into memory without a completion: they have to be looked for.
     const Duration look{std::clamp(p.meter.base().ns / 64, kLeastLook.ns, kMostLook.ns)};

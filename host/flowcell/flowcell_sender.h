@@ -72,7 +72,8 @@ class FlowcellSender {
   /// False: the message has a slot, or the slot a message that was not sent whole.
   bool on_grant(const CellGrant& g);
   void path_up(uint32_t path, CellQueue& queue, Instant now, bool rebuilt);
-  /// It is dead, or the peer says so: its cells go other ways at once.
+  /// It is dead, or the peer says so. Cells of a path that was not silent have most often come: they go other
+  /// ways when the fence has told which did not, or when the peer has not answered for T_soft.
   void path_down(uint32_t path, Instant now);
   /// Nothing of that queue pair can arrive any more, and so many of its tails have (HOST.md rule 2). False: the
   /// peer counts more than there were.
@@ -98,7 +99,8 @@ class FlowcellSender {
     std::deque<TrackedCell> leaving{};  ///< confirmed, and the NIC may still send them again
     Instant progress{};                 ///< the last token, or the first post since it was idle
     Instant probed{};
-    Instant dead_at{};  ///< while it is silent
+    Instant dead_at{};                    ///< while it is silent
+    Instant again_at = Instant::never();  ///< while it is down: its cells are sent again
     uint64_t cells = 0;
   };
   struct Work {

@@ -221,6 +221,7 @@ TEST(FlowcellSender, TheCellsOfAFailedPathGoFirst) {
   ASSERT_GT(lost, 2u);
   ASSERT_LT(lost + came, 64u) << "there is more";
   s.sender.path_down(0, s.net.now());
+  EXPECT_TRUE(s.sender.path_fenced(0, 0, s.net.now()));
   s.token(1);
   s.run();
   ASSERT_GE(s.arrived[1].size(), came + lost);
@@ -230,6 +231,30 @@ TEST(FlowcellSender, TheCellsOfAFailedPathGoFirst) {
   for (size_t i = came; i < came + lost; ++i, ++wanted) {
     while (had[wanted]) ++wanted;
     EXPECT_EQ(s.arrived[1][i].index, wanted);
+  }
+}
+
+// Most of them have come, and a copy that comes when its message is there costs the other path its queue pair.
+TEST(FlowcellSender, TheCellsOfAPathThatWasNotSilentWaitForItsFence) {
+  for (const bool answered : {true, false}) {
+    Sending s(2);
+    s.send(8);
+    ASSERT_TRUE(s.grant(0, 0));
+    s.run();
+    const size_t other = s.arrived[1].size();
+    ASSERT_EQ(s.arrived[0].size() + other, 8u);
+    s.token(1);
+    s.sender.path_down(0, s.net.now());
+    s.run(Duration::millis(900));
+    EXPECT_EQ(s.sender.counters().duplicates, 0u);
+    if (answered) {
+      EXPECT_TRUE(s.sender.path_fenced(0, s.arrived[0].size(), s.net.now()));
+    }
+    s.run(Duration::millis(200));
+    s.run();
+    EXPECT_EQ(s.arrived[1].size(), answered ? other : 8u);
+    s.token(1);
+    EXPECT_EQ(s.sender.confirmed_bytes(), 8 * kCell);
   }
 }
 
