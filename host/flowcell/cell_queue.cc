@@ -13,6 +13,7 @@ constexpr uint64_t kChain = 3;            // work requests of a cell: plan, body
 constexpr uint64_t kTokensReserved = 32;  // of the send queue, for the other direction
 constexpr uint64_t kMarker = 1;           // and for the last request of all
 constexpr uint64_t kSignalEvery = 16;     // work requests without a completion, where only tokens leave
+static_assert(CellQueue::kLeastSendQueue == kChain + kTokensReserved + kSignalEvery);
 constexpr size_t kSmallBytes = std::max(kTokenBytes, kPlanBytes);
 constexpr uint32_t kTokensAhead = 8;  // how far a token is looked for beyond one that does not come
 
@@ -129,7 +130,7 @@ uint64_t CellQueue::post_probe(uint32_t immediate) {
 bool CellQueue::post_token(Duration residence) {
   if (!connected() || failed_ || posted_ - completed_ + kMarker >= options_.send_queue) return false;
   const MutableBytes place = small_place(kTokenBytes);
-  encode_token({tokens_out_, tails_, residence}, epoch_, place);
+  encode_token({static_cast<uint32_t>(tokens_out_), tails_, residence}, epoch_, place);
   SendRequest r{.op = SendRequest::Op::kWrite,
                 .signalled = posted_ + 1 - last_signalled_ >= kSignalEvery,
                 .data = place,
@@ -166,9 +167,9 @@ void CellQueue::repost() {
 // The next one, or a later one that stands for it: what is torn is whole at the next look (HOST.md H11).
 std::optional<CellToken> CellQueue::next_token() {
   for (uint32_t ahead = 0; ahead < kTokensAhead; ++ahead) {
-    const uint32_t number = tokens_in_ + ahead;
+    const uint64_t number = tokens_in_ + ahead;
     const Bytes place = Bytes(memory_).subspan(number % options_.shape.ring * kTokenBytes, kTokenBytes);
-    if (load_be32(place.data()) != number) continue;
+    if (load_be32(place.data()) != static_cast<uint32_t>(number)) continue;
     const auto t = decode_token(place, epoch_);
     if (!t) continue;
     tokens_in_ = number + 1;

@@ -26,6 +26,9 @@ struct CellWrite {
 /// where, or what is in a message. The memory it shares with the peer lives as long as it does.
 class CellQueue {
  public:
+  /// Room for a cell beside tokens whose completions nobody asked for.
+  static constexpr uint32_t kLeastSendQueue = 51;
+
   static Result<std::unique_ptr<CellQueue>> open(const FlowcellOptions& options, Nic& nic, uint32_t path,
                                                  uint32_t epoch);
   ~CellQueue();
@@ -79,8 +82,9 @@ class CellQueue {
   uint64_t posted_ = 0, completed_ = 0;  ///< work requests of the send queue
   uint64_t last_signalled_ = 0;
   uint32_t receives_ = 0;  ///< posted and not back
-  uint32_t tails_ = 0, tokens_out_ = 0, tokens_in_ = 0;
-  std::vector<uint64_t> planned_;  ///< by slot: the message whose plan was written, + 1
+  uint32_t tails_ = 0;
+  uint64_t tokens_out_ = 0, tokens_in_ = 0;  ///< numbers; of the lower half is said
+  std::vector<uint64_t> planned_;            ///< by slot: the message whose plan was written, + 1
   bool failed_ = false;
 };
 

@@ -24,12 +24,7 @@ FlowcellEnd::FlowcellEnd(const FlowcellOptions& options, Nic& nic)
 FlowcellEnd::~FlowcellEnd() = default;
 
 Result<std::unique_ptr<FlowcellEnd>> FlowcellEnd::make(const FlowcellOptions& o, Nic& nic, Instant now) {
-  if (o.shape.paths == 0 || o.shape.slots == 0 || o.shape.slots > 1u << o.shape.layout.slot_bits)
-    return Error{"flowcell: " + std::to_string(o.shape.paths) + " paths and " + std::to_string(o.shape.slots) +
-                 " slots: choose 1 path or more, and slots that fit the layout of the immediates"};
-  if (o.shape.ring < 2 * o.receive_queue)
-    return Error{"flowcell: a ring of " + std::to_string(o.shape.ring) + " tokens: choose " +
-                 std::to_string(2 * o.receive_queue) + " or more, twice the receive queue"};
+  if (auto r = check(o); !r) return Error{"flowcell: " + r.error()};
   std::unique_ptr<FlowcellEnd> e(new FlowcellEnd(o, nic));
   for (uint32_t i = 0; i < o.shape.paths; ++i) {
     e->paths_[i].up_at = now;
@@ -105,8 +100,10 @@ bool FlowcellEnd::on_control(const ControlMessage& m, Instant now) {
     go(ready->path, now);
   } else if (const auto* grant = std::get_if<CellGrant>(&m)) {
     if (grant->slot >= options_.shape.slots || !sender_.on_grant(*grant))
-      broken("flowcell: the peer grants slot " + std::to_string(grant->slot) + ", which is " +
-             (grant->slot >= options_.shape.slots ? "beyond the last" : "still being filled"));
+      broken("flowcell: the peer grants slot " + std::to_string(grant->slot) + " to message " +
+             std::to_string(grant->message) +
+             (grant->slot >= options_.shape.slots ? ": it is beyond the last"
+                                                  : ": it is being filled, or the message has a buffer"));
   } else if (const auto* fence = std::get_if<Fence>(&m)) {
     if (fence->path >= paths_.size() || fence->epoch != paths_[fence->path].epoch) return true;
     paths_[fence->path].fence_heard = true;
@@ -124,10 +121,12 @@ bool FlowcellEnd::on_control(const ControlMessage& m, Instant now) {
 void FlowcellEnd::fail(uint32_t path, Instant now) {
   Path& p = paths_[path];
   if (!p.queue || std::exchange(p.failed, true)) return;
+  const bool lasted =
+      p.up && sender_.view(path).state != FlowcellSender::PathState::kProbing && now - p.up_at > kMostPause;
   p.queue->fail();
   sender_.path_down(path, now);
   control_.emplace_back(Fence{path, p.epoch});
-  p.pause = now - p.up_at > kMostPause ? kLeastPause : std::clamp(p.pause * 2, kLeastPause, kMostPause);
+  p.pause = lasted ? kLeastPause : std::clamp(p.pause * 2, kLeastPause, kMostPause);
   p.open_at = now + p.pause;
 }
 

@@ -14,11 +14,18 @@ FlowcellReceiver::~FlowcellReceiver() {
 }
 
 Result<std::optional<CellGrant>> FlowcellReceiver::receive_post(MutableBytes buffer) {
-  const auto free = std::find_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.used; });
+  // A late tail must not pass for one of the slot's next message. There is always a slot: that of the message
+  // before this one.
+  const auto alike = [this](const Slot& s) {
+    return s.has_been_used && (s.message - next_message_) % shape_.layout.generations() == 0;
+  };
+  const auto free =
+      std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return !s.used && !alike(s); });
   if (free == slots_.end()) return std::optional<CellGrant>();
   auto region = nic_.add_region(buffer, Access::kRemoteWrite);
   if (!region) return Error{region.error()};
-  *free = {.used = true, .message = next_message_++, .buffer = buffer, .region = *region};
+  *free = {
+      .used = true, .has_been_used = true, .message = next_message_++, .buffer = buffer, .region = *region};
   return std::optional(CellGrant{free->message, static_cast<uint32_t>(free - slots_.begin()), region->rkey,
                                  region->remote, buffer.size()});
 }

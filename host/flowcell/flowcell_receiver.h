@@ -29,8 +29,8 @@ class FlowcellReceiver {
   ~FlowcellReceiver();
   FlowcellReceiver(const FlowcellReceiver&) = delete;
 
-  /// The buffer of the next message, and what the sender must be told. Nothing: all slots are taken; an error:
-  /// the NIC takes no more memory. The buffer is the library's until take_received() names the message.
+  /// The buffer of the next message, and what the sender must be told. Nothing: no slot is free now; an
+  /// error: the NIC takes no more memory. The buffer is the library's until take_received() names the message.
   Result<std::optional<CellGrant>> receive_post(MutableBytes buffer);
   std::optional<FlowcellReceived> take_received();
   size_t under_way() const;
@@ -45,8 +45,8 @@ class FlowcellReceiver {
 
  private:
   struct Slot {
-    bool used = false;
-    uint64_t message = 0;
+    bool used = false, has_been_used = false;
+    uint64_t message = 0;  ///< or the last one that had it
     MutableBytes buffer;
     Region region;
     CellPlan plan{};

@@ -10,7 +10,8 @@ namespace {
 
 constexpr int64_t kDeadAfter = 4;  // times T_soft
 constexpr size_t kMostNews = 256;
-constexpr uint64_t kCellsEach = 4;  // of a message, on each path
+constexpr uint64_t kCellsEach = 4;                 // of a message, on each path
+constexpr uint64_t kMostCell = uint64_t{1} << 31;  // bytes: no request is longer
 constexpr Duration kProbe = Duration::seconds(1);
 constexpr Duration kLeastLook = Duration::micros(1), kMostLook = Duration::micros(200);
 
@@ -19,7 +20,7 @@ constexpr Duration kLeastLook = Duration::micros(1), kMostLook = Duration::micro
 struct FlowcellSender::Message {
   struct Cell {
     bool confirmed = false, queued = false;
-    uint8_t copies = 0;  ///< in tracking queues
+    uint32_t copies = 0;  ///< that paths carry, or that a NIC still reads
   };
   uint64_t number = 0;
   Bytes data;
@@ -54,23 +55,21 @@ uint64_t FlowcellSender::send(Bytes data, uint32_t lkey) {
   m->data = data;
   m->lkey = lkey;
   const uint64_t number = m->number;
+  if (data.size() > most_cells() * (kMostCell / options_.shape.path_mtu * options_.shape.path_mtu)) {
+    sent_.push_back({number, "a message of " + std::to_string(data.size()) + " bytes is more than " +
+                                 std::to_string(most_cells()) +
+                                 " cells of 2 GiB: choose a layout with more bits for the index"});
+    return number;
+  }
   messages_[number] = std::move(m);
   if (const auto g = grants_.extract(number)) on_grant(g.mapped());
   return number;
 }
 
-// A slot is granted again when its message is there: nothing of that one may be posted behind the plan of the
-// next, in whose place its own would stand.
 bool FlowcellSender::on_grant(const CellGrant& g) {
-  const auto before = std::find_if(messages_.begin(), messages_.end(), [&g](const auto& each) {
-    return each.second->grant && each.second->grant->slot == g.slot;
-  });
-  if (before != messages_.end() && !confirm_all(*before->second)) return false;
   Message* m = find(g.message);
-  if (m == nullptr) {
-    if (g.message >= next_message_) grants_[g.message] = g;
-    return true;
-  }
+  if ((m != nullptr && m->grant) || !confirm_slot(g.slot)) return false;
+  if (m == nullptr) return g.message < next_message_ || keep_grant(g);
   if (m->data.size() > g.length) {
     sent_.push_back({m->number, "a message of " + std::to_string(m->data.size()) + " bytes met a buffer of " +
                                     std::to_string(g.length) + ": post longer buffers, or send less"});
@@ -80,6 +79,13 @@ bool FlowcellSender::on_grant(const CellGrant& g) {
   m->grant = g;
   waiting_bytes_ += m->data.size();
   return true;
+}
+
+// Of a message to come. The receiver has no more of them under way than slots.
+bool FlowcellSender::keep_grant(const CellGrant& g) {
+  const bool taken = std::any_of(grants_.begin(), grants_.end(),
+                                 [&g](const auto& each) { return each.second.slot == g.slot; });
+  return !taken && grants_.emplace(g.message, g).second;
 }
 
 std::optional<FlowcellSent> FlowcellSender::take_sent() {
@@ -119,6 +125,16 @@ bool FlowcellSender::confirm_all(Message& m) {
   return true;
 }
 
+// A slot is granted again when its message is there: nothing of that one may be posted behind the plan of the
+// next, in whose place its own would stand. Older ones that had the slot are here while a path holds a copy.
+bool FlowcellSender::confirm_slot(uint32_t slot) {
+  for (auto it = messages_.begin(); it != messages_.end();) {
+    Message& m = *(it++)->second;
+    if (m.grant && m.grant->slot == slot && !confirm_all(m)) return false;
+  }
+  return true;
+}
+
 // This copy is neither under way nor read by the NIC any more.
 void FlowcellSender::let_go(const TrackedCell& c) {
   if (c.probe) return;
@@ -143,10 +159,10 @@ void FlowcellSender::release_if_done(const Message& m) {
 bool FlowcellSender::take_tokens(Path& p, Instant now) {
   while (const auto t = p.queue->next_token()) {
     ++n_.tokens;
+    if (t->tails - p.tracking.confirmed() > p.tracking.size()) return false;
     const Instant arrived = now - t->residence;
     uint64_t bytes = 0;
     while (p.tracking.confirmed() != t->tails) {
-      if (p.tracking.empty()) return false;
       const TrackedCell c = p.tracking.pop();
       bytes += c.bytes;
       if (p.tracking.confirmed() == t->tails && !c.duplicate) p.meter.sample(arrived - c.posted, c.bytes);
@@ -168,22 +184,23 @@ bool FlowcellSender::take_tokens(Path& p, Instant now) {
 
 bool FlowcellSender::path_fenced(uint32_t path, uint64_t tails, Instant now) {
   Path& p = paths_[path];
-  const uint64_t confirmed = p.tracking.confirmed();
-  if (tails < confirmed || tails > confirmed + p.tracking.size()) return false;
-  for (uint64_t n = confirmed; !p.tracking.empty(); ++n) {
-    const TrackedCell c = p.tracking.pop();
-    if (n < tails) confirm(p, c, now);
-    let_go(c);
-  }
+  const uint32_t more = static_cast<uint32_t>(tails) - p.tracking.confirmed();  // both count round
+  if (tails > UINT32_MAX || more > p.tracking.size()) return false;
+  const std::vector<TrackedCell> out(p.tracking.begin(), p.tracking.end());
+  for (uint32_t n = 0; n < more; ++n) confirm(p, out[n], now);
+  for (auto c = out.rbegin(); c != out.rend(); ++c) let_go(*c);  // the oldest comes to stand first
   for (; !p.leaving.empty(); p.leaving.pop_front()) let_go(p.leaving.front());
   tell(p, PathNews::What::kFenced, now);
   p.queue = nullptr;
   p.tracking = {};
+  p.again_at = Instant::never();
   return true;
 }
 
 // ---- silence
 
+// Before all that is new (HOST.md H12). A third copy is not made: one that comes when its message is there
+// costs a queue pair, and the fence will tell soon what has come.
 void FlowcellSender::send_again(const Path& p) {
   std::deque<CellRef> mine;
   for (const TrackedCell& c : p.tracking) {
@@ -214,22 +231,17 @@ void FlowcellSender::look_for_silence(Path& p, Instant now) {
   ++n_.suspected;
   tell(p, PathNews::What::kSuspected, now);
   p.state = PathState::kSuspect;
+  p.dead_at = now + soft_timeout(p) * (kDeadAfter - 1);
   p.meter.restart();
   probe(p, now);
   send_again(p);
-}
-
-// A probe may have to wait for its NIC's timer; nothing waits for the probe.
-Duration FlowcellSender::patience(const Path& p) const {
-  const Duration t = soft_timeout(p) * kDeadAfter;
-  return p.state == PathState::kProbing ? std::max(t, kProbe) : t;
 }
 
 std::optional<uint32_t> FlowcellSender::dead_path(Instant now) const {
   for (uint32_t i = 0; i < paths_.size(); ++i) {
     const Path& p = paths_[i];
     const bool waits = p.state == PathState::kSuspect || p.state == PathState::kProbing;
-    if (waits && !p.tracking.empty() && now - p.progress > patience(p)) return i;
+    if (waits && !p.tracking.empty() && now > p.dead_at) return i;
   }
   return {};
 }
@@ -239,9 +251,9 @@ void FlowcellSender::path_down(uint32_t path, Instant now) {
   if (p.state == PathState::kDown) return;
   ++n_.failed;
   tell(p, PathNews::What::kFailed, now);
+  p.again_at = p.state == PathState::kSuspect ? Instant::never() : now + soft_timeout(p);
   p.state = PathState::kDown;
   p.meter.restart();
-  send_again(p);
 }
 
 void FlowcellSender::path_up(uint32_t path, CellQueue& queue, Instant now, bool rebuilt) {
@@ -249,7 +261,10 @@ void FlowcellSender::path_up(uint32_t path, CellQueue& queue, Instant now, bool 
   p.queue = &queue;
   p.progress = now;
   p.state = rebuilt ? PathState::kProbing : PathState::kGood;
-  if (rebuilt) probe(p, now);
+  if (!rebuilt) return;
+  // The probe may have to wait for its NIC's timer; nothing waits for the probe.
+  p.dead_at = now + std::max(soft_timeout(p) * kDeadAfter, kProbe);
+  probe(p, now);
 }
 
 // ---- scheduling
@@ -269,6 +284,9 @@ std::optional<FlowcellSender::Work> FlowcellSender::next_work() {
   return {};
 }
 
+// The highest number is the probe's (HOST.md H13).
+uint32_t FlowcellSender::most_cells() const { return (1u << options_.shape.layout.index_bits) - 1; }
+
 // All cells of a message are of one length, so that the receiver can count them: that of the fastest path. The
 // last ones must not leave most paths idle: there are several for each.
 void FlowcellSender::give_cell_size(Message& m) {
@@ -279,10 +297,10 @@ void FlowcellSender::give_cell_size(Message& m) {
   const Duration base = fastest->meter.base();
   const uint64_t most =
       std::clamp(m.data.size() / (kCellsEach * paths_.size()), options_.least_cell, options_.most_cell);
-  uint64_t size = cell_size(bytes_in(options_.rate, base), bytes_in(fastest->meter.rate(), base), s.path_mtu,
-                            options_.least_cell, most);
-  const uint64_t most_cells = (1u << s.layout.index_bits) - 1;  // the highest number is the probe's
-  while (cells_of(m.data.size(), size) > most_cells) size *= 2;
+  const uint64_t wanted = cell_size(bytes_in(options_.rate, base), bytes_in(fastest->meter.rate(), base),
+                                    s.path_mtu, options_.least_cell, most);
+  const uint64_t least = cells_of(cells_of(m.data.size(), most_cells()), s.path_mtu) * s.path_mtu;
+  const uint64_t size = std::max(wanted, least);
   m.cell_bytes = static_cast<uint32_t>(size);
   m.cells.resize(cells_of(m.data.size(), size));
 }
@@ -355,7 +373,12 @@ void FlowcellSender::schedule(Instant now) {
 
 bool FlowcellSender::poll(Instant now) {
   for (Path& p : paths_) {
-    if (p.state == PathState::kDown) continue;
+    if (p.state == PathState::kDown) {
+      if (p.again_at > now) continue;
+      p.again_at = Instant::never();
+      send_again(p);
+      continue;
+    }
     if (!take_tokens(p, now)) return false;
     look_for_silence(p, now);
   }
@@ -366,6 +389,7 @@ bool FlowcellSender::poll(Instant now) {
 Instant FlowcellSender::next_wakeup(Instant now) const {
   Instant at = Instant::never();
   for (const Path& p : paths_) {
+    at = earlier(at, p.again_at);
     if (p.state == PathState::kDown || (p.tracking.empty() && p.leaving.empty())) continue;
     // Tokens come into memory without a completion: they have to be looked for.
     const Duration look{std::clamp(p.meter.base().ns / 64, kLeastLook.ns, kMostLook.ns)};

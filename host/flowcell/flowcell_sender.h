@@ -62,23 +62,26 @@ class FlowcellSender {
   ~FlowcellSender();
   FlowcellSender(const FlowcellSender&) = delete;
 
-  /// `data` stays until take_sent() names the message: numbers count from 0.
+  /// `data` stays until take_sent() names the message: numbers count from 0. A message that was refused keeps
+  /// its number, and the buffer that the receiver posts for it stays empty.
   uint64_t send(Bytes data, uint32_t lkey);
   std::optional<FlowcellSent> take_sent();
   size_t under_way() const { return messages_.size(); }
   uint64_t confirmed_bytes() const { return confirmed_bytes_; }
 
-  /// False: the peer gives a slot away whose message was not sent whole.
+  /// False: the message has a slot, or the slot a message that was not sent whole.
   bool on_grant(const CellGrant& g);
   void path_up(uint32_t path, CellQueue& queue, Instant now, bool rebuilt);
-  /// It is dead, or the peer says so: its cells go other ways at once.
+  /// It is dead, or the peer says so. Cells of a path that was not silent have most often come: they go other
+  /// ways when the fence has told which did not, or when the peer has not answered for T_soft.
   void path_down(uint32_t path, Instant now);
   /// Nothing of that queue pair can arrive any more, and so many of its tails have (HOST.md rule 2). False: the
   /// peer counts more than there were.
   bool path_fenced(uint32_t path, uint64_t tails, Instant now);
   /// False: the peer counts tails that were never posted.
   bool poll(Instant now);
-  /// A path whose silence has lasted four T_soft; what to do is the owner's affair.
+  /// A path that has been silent for four T_soft, three of them since it was asked: this host may have slept.
+  /// What to do is the owner's affair.
   std::optional<uint32_t> dead_path(Instant now) const;
   Instant next_wakeup(Instant now) const;
 
@@ -96,6 +99,8 @@ class FlowcellSender {
     std::deque<TrackedCell> leaving{};  ///< confirmed, and the NIC may still send them again
     Instant progress{};                 ///< the last token, or the first post since it was idle
     Instant probed{};
+    Instant dead_at{};                    ///< while it is silent
+    Instant again_at = Instant::never();  ///< while it is down: its cells are sent again
     uint64_t cells = 0;
   };
   struct Work {
@@ -109,6 +114,8 @@ class FlowcellSender {
   void tell(const Path& p, PathNews::What what, Instant now);
   void confirm(Message& m, uint32_t cell);
   bool confirm_all(Message& m);
+  bool confirm_slot(uint32_t slot);
+  bool keep_grant(const CellGrant& g);
   void release_if_done(const Message& m);
   void let_go(const TrackedCell& c);
   bool take_tokens(Path& p, Instant now);
@@ -116,7 +123,7 @@ class FlowcellSender {
   void probe(Path& p, Instant now);
   void send_again(const Path& p);
   Duration soft_timeout(const Path& p) const { return p.meter.soft_timeout(options_.soft_floor); }
-  Duration patience(const Path& p) const;
+  uint32_t most_cells() const;
   std::optional<Work> next_work();
   void give_cell_size(Message& m);
   Path* choose(uint32_t bytes, Instant now);

@@ -2,6 +2,7 @@
 // What both ends of a flowcell connection agree on, and what each chooses.
 #include <cstdint>
 
+#include "dataplane/base/result.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/types.h"
 #include "host/fabric/immediate.h"
@@ -27,8 +28,12 @@ struct FlowcellOptions {
   /// The least that T_soft is above the average: 2 ms, or 100 ms through proxies, whose custody a protection
   /// switch of 50 ms must not throw away (HOST.md H9).
   Duration soft_floor = Duration::millis(2);
-  uint32_t send_queue = 1024, receive_queue = 512;  ///< work requests of one path
-  uint32_t timeout_exponent = 17;                   ///< of the queue pairs (ConnectOptions)
+  /// Work requests of one path. The receive queue is the same at both ends: nobody has more cells in flight.
+  uint32_t send_queue = 1024, receive_queue = 512;
+  uint32_t timeout_exponent = 17;  ///< of the queue pairs (ConnectOptions)
 };
+
+/// What cannot work, in a sentence.
+Result<void> check(const FlowcellOptions& o);
 
 }  // namespace matchrdma::host

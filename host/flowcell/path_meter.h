@@ -16,8 +16,8 @@ class PathMeter {
   /// From the post of so many bytes until their token came back, without its residence.
   void sample(Duration round_trip, uint64_t bytes) {
     round_trip_.add(round_trip);
-    const Duration empty = round_trip - time_of(bytes);
-    base_ = base_measured_ ? std::min(base_, std::max(empty, Duration{})) : empty;
+    const Duration empty = std::max(round_trip - time_of(bytes), Duration{});
+    base_ = base_measured_ ? std::min(base_, empty) : empty;
     base_measured_ = true;
   }
   /// Bytes that had come by `arrived` (of any clock, always the same), while the path had work all the time

@@ -29,6 +29,54 @@ std::vector<PathEvent> drawn_events(Prng& p, uint32_t paths, Duration span) {
   return all;
 }
 
+/// All paths break at the same time, and again before they are all back.
+void break_all(Prng& p, FlowcellRigSettings& s) {
+  const auto span = Duration{s.flowcell.round_trip.ns * 10 + 20'000'000};
+  for (int64_t times = p.between(1, 3); times > 0; --times) {
+    const Duration at{p.between(0, span.ns)};
+    for (uint32_t path = 0; path < s.flowcell.shape.paths; ++path) {
+      s.events.push_back({at, PathEvent::Kind::kBreak, path, 0});
+      s.events.push_back({at + Duration{p.between(0, p.chance(0.3) ? 3'000'000'000 : 50'000'000)},
+                          PathEvent::Kind::kMend, path, 0});
+    }
+  }
+}
+
+/// Queue pairs fail one after the other, so that copies of copies are under way.
+void fail_many(Prng& p, FlowcellRigSettings& s) {
+  const auto span = Duration{s.flowcell.round_trip.ns * 10 + 20'000'000};
+  for (int64_t n = p.between(5, 40); n > 0; --n)
+    s.events.push_back({Duration{p.between(0, span.ns)}, PathEvent::Kind::kQpError,
+                        static_cast<uint32_t>(p.below(s.flowcell.shape.paths)),
+                        static_cast<uint32_t>(p.below(2))});
+}
+
+/// Corners of the options, each by itself and together.
+void harsher(Prng& p, FlowcellRigSettings& s) {
+  FlowcellOptions& o = s.flowcell;
+  if (p.chance(0.15)) o.send_queue = CellQueue::kLeastSendQueue;
+  if (p.chance(0.15)) {  // a number of ring places that the numbers of tokens do not come out even with
+    o.receive_queue = static_cast<uint32_t>(p.between(1, 9));
+    o.shape.ring = 2 * o.receive_queue + static_cast<uint32_t>(p.below(3));
+  }
+  if (p.chance(0.15)) {  // slow words, short paths
+    s.control_delay = Duration{p.between(20'000'000, 400'000'000)};
+    for (uint32_t i = 0; i < o.shape.paths; ++i) s.there[i].delay = s.back[i].delay = Duration::micros(5);
+  }
+  if (p.chance(0.1)) s.messages_back = s.traffic.messages;
+  if (p.chance(0.1)) {  // many short messages through two slots: numbers of slots come round
+    o.shape.slots = 2;
+    s.traffic.messages = static_cast<uint32_t>(p.between(20, 80));
+    s.traffic.most_bytes = std::min(s.traffic.most_bytes, 3 * o.least_cell);
+    s.traffic.least_bytes = 1;
+    o.shape.layout = {1, 27, 4};
+  }
+  if (p.chance(0.1)) o.rate = {p.between(1, 1'000'000'000)};
+  if (p.chance(0.1)) s.most_pause = Duration{p.between(1'000'000, 30'000'000)};
+  if (p.chance(0.1)) break_all(p, s);
+  if (p.chance(0.1)) fail_many(p, s);
+}
+
 }  // namespace
 
 FlowcellRigSettings draw_flowcell(uint64_t seed) {
@@ -68,6 +116,7 @@ FlowcellRigSettings draw_flowcell(uint64_t seed) {
   s.clock_offset = Duration{p.between(-1'000'000'000'000, 1'000'000'000'000)};
   s.restarts = p.chance(0.2) ? static_cast<uint32_t>(p.between(1, 3)) : 0;
   s.events = drawn_events(p, o.shape.paths, Duration{o.round_trip.ns * 10 + 20'000'000});
+  if (p.chance(0.5)) harsher(p, s);
   return s;
 }
 

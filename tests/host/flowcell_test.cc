@@ -115,7 +115,9 @@ TEST(Flowcell, KillingOneOfFourPathsCostsAtMostTwoRoundTrips) {
       const auto all = static_cast<double>(progress_at(whole, until) - before);
       const auto got = static_cast<double>(progress_at(broken, until) - before);
       const double lost = (all * 3 / 4 - got) / bytes_in({static_cast<int64_t>(4e9 * gigabits)}, one_way * 2);
-      RecordProperty("round_trips", std::to_string(lost));
+      RecordProperty("round_trips_" + std::to_string(one_way.ns / 1000) + "us_" + std::to_string(offset),
+                     std::to_string(lost));
+      EXPECT_LE(broken.a().sender().counters().failed, 2u) << "a late copy took more than its path down";
       EXPECT_LT(lost, 2) << one_way.ns / 1000 << " us one way, killed " << offset << " thirds later";
       EXPECT_FALSE(whole.done());
     }

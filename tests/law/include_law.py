@@ -61,8 +61,8 @@ MAY_INCLUDE = {
     "bench/": ANYTHING,
     "tests/": ANYTHING,
 }
-# Test programs beside the code may also use the model RNIC, write a capture of what failed, and share helpers.
-TESTS_MAY_ALSO = ["model/", "pcap/", "tests/"]
+# Test programs beside the code may also use the model RNICs, write a capture of what failed, and share helpers.
+TESTS_MAY_ALSO = ["model/", "host/model_fabric/", "pcap/", "tests/"]
 
 # No clock, socket, thread, file or chance in these. Time and randomness are arguments.
 PURE = PROTOCOL + ["model/", "controlplane/estimator/", "controlplane/channel/", "controlplane/endpoint/",
