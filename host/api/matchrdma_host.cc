@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "host/api/nic_handle.h"
+#include "host/control/control_codec.h"
 #include "host/model_fabric/model_net.h"
 #include "host/model_fabric/model_nic.h"
+#include "host/xfer/sdr_messages.h"
 #include "host/xfer/transfer.h"
 
 using namespace matchrdma;
@@ -87,18 +90,32 @@ SdrShape shape_at(const uint8_t* from) {
 }  // namespace
 
 struct mrdma_model {
-  mrdma_model(uint64_t seed, const NicModel& a, const NicModel& b) : net(seed, a, b) {}
+  mrdma_model(uint64_t seed, const NicModel& a, const NicModel& b, uint32_t paths) : net(seed, a, b, paths) {}
   ModelNet net;
   mrdma_nic ends[2];
 };
 
 struct mrdma_endpoint {
-  std::unique_ptr<SdrEndpoint> end;
+  std::unique_ptr<MessageEnd> end;
   const mrdma_nic* nic;
   XferScheme scheme;
+  Instant polled{};
+  std::deque<std::vector<uint8_t>> frames{};  ///< encoded, not taken
+  std::deque<std::string> news{};
+
+  /// Nothing where the scheme has no addresses.
+  SdrMessages* sdr() const { return dynamic_cast<SdrMessages*>(end.get()); }
 };
 
-static bool over_rc(const mrdma_endpoint& e) { return e.scheme == XferScheme::kReliable; }
+namespace {
+
+bool over_rc(const mrdma_endpoint& e) { return host::over_rc(e.scheme); }
+
+int no_addresses() {
+  return fail("cells and channels have no address: use mrdma_control_begin() and what follows it");
+}
+
+}  // namespace
 
 const char* mrdma_version(void) { return MATCHRDMA_VERSION; }
 const char* mrdma_error(void) { return last_error.c_str(); }
@@ -151,13 +168,14 @@ mrdma_model* mrdma_model_open(const mrdma_model_options* options) {
     }
     NicModel nics[2];
     for (int end = 0; end < 2; ++end) nics[end].limits.uc = (o.without_uc >> end & 1) == 0;
-    auto model = std::make_unique<mrdma_model>(o.seed, nics[0], nics[1]);
+    const uint32_t paths = std::max(o.paths, 1u);
+    auto model = std::make_unique<mrdma_model>(o.seed, nics[0], nics[1], paths);
     PathModel path;
     if (o.gigabits > 0) path.gigabits = o.gigabits;
     if (o.one_way_ns > 0) path.delay = {o.one_way_ns};
     path.loss = o.loss;
     for (uint32_t end = 0; end < 2; ++end) {
-      model->net.set_path(end, path);
+      for (uint32_t p = 0; p < paths; ++p) model->net.set_path(end, path, p);
       model->ends[end].nic = &model->net.nic(end);
     }
     return model.release();
@@ -199,7 +217,7 @@ int mrdma_unregister(mrdma_nic* nic, const mrdma_region* region) {
 mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* options, int64_t now_ns) {
   return guarded<mrdma_endpoint*>(nullptr, [&]() -> mrdma_endpoint* {
     const mrdma_options o = options_of(options);
-    if (o.scheme < MRDMA_SELECTIVE_REPEAT || o.scheme > MRDMA_RC) {
+    if (o.scheme < MRDMA_SELECTIVE_REPEAT || o.scheme > MRDMA_CHANNEL) {
       fail("scheme " + std::to_string(o.scheme) + ": no such scheme; see enum mrdma_scheme");
       return nullptr;
     }
@@ -233,14 +251,15 @@ mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* optio
     if (o.transform != MRDMA_NO_TRANSFORM) s.hadamard = static_cast<ElementType>(o.transform - 1);
     s.hadamard_seed = o.transform_seed;
     s.transport = static_cast<XferTransport>(o.transport);
+    if (o.paths != 0) s.paths = o.paths;
+    s.proxied = o.proxied != 0;
     const auto settled = settle(s, nic->nic->limits().uc, o.peer_has_no_uc == 0);
     if (!settled) {
       fail(settled.error());
       return nullptr;
     }
-    auto sdr = sdr_options(settled->settings, o.epoch == 0 ? 1 : o.epoch);
-    auto end = sdr ? SdrEndpoint::make(*sdr, *nic->nic, {now_ns})
-                   : Result<std::unique_ptr<SdrEndpoint>>(Error{sdr.error()});
+    const XferSide side = o.offers != 0 ? XferSide::kSends : XferSide::kReceives;
+    auto end = make_end(settled->settings, o.epoch == 0 ? 1 : o.epoch, side, *nic->nic, {now_ns});
     if (!end) {
       fail(end.error());
       return nullptr;
@@ -254,7 +273,9 @@ int mrdma_endpoint_scheme(const mrdma_endpoint* endpoint) { return static_cast<i
 void mrdma_endpoint_destroy(mrdma_endpoint* endpoint) { delete endpoint; }
 
 int mrdma_endpoint_address(const mrdma_endpoint* endpoint, mrdma_address* out) {
-  const SdrEndpoint::Addresses a = endpoint->end->addresses();
+  const SdrMessages* const sdr = endpoint->sdr();
+  if (sdr == nullptr) return no_addresses();
+  const SdrEndpoint::Addresses a = sdr->addresses();
   put(a.data, out->bytes);
   put(a.signal, out->bytes + kAddressBytes);
   put_shape(a.shape, out->bytes + kShapeAt);
@@ -264,11 +285,12 @@ int mrdma_endpoint_address(const mrdma_endpoint* endpoint, mrdma_address* out) {
 
 int mrdma_endpoint_connect(mrdma_endpoint* endpoint, const mrdma_address* peer) {
   return guarded(-1, [&] {
+    if (endpoint->sdr() == nullptr) return no_addresses();
     if (const bool theirs = load_be32(peer->bytes + kOverRcAt) != 0; theirs != over_rc(*endpoint))
       return fail(std::string("connect: ") + (theirs ? "the other end" : "this end") +
                   " goes over RC, the other not: give both the same scheme and transport, and peer_has_no_uc "
                   "where mrdma_nic_has_uc() is 0 at the other end");
-    const auto r = endpoint->end->connect(
+    const auto r = endpoint->sdr()->connect(
         {address_at(peer->bytes), address_at(peer->bytes + kAddressBytes), shape_at(peer->bytes + kShapeAt)});
     return r ? 0 : fail(r.error());
   });
@@ -282,8 +304,8 @@ int64_t mrdma_send(mrdma_endpoint* endpoint, const void* data, size_t bytes, con
     const bool inside = data != nullptr && message.data() >= memory.data() && bytes <= memory.size() &&
                         static_cast<size_t>(message.data() - memory.data()) <= memory.size() - bytes;
     if (!inside || bytes == 0) return fail("send: a message is 1 byte or more, and lies in its region whole");
-    if (endpoint->end->sender().under_way() >= kUnderWay) return MRDMA_AGAIN;
-    const auto number = endpoint->end->sender().send(message, known->second.region.lkey);
+    if (endpoint->end->sending() >= kUnderWay) return MRDMA_AGAIN;
+    const auto number = endpoint->end->send(message, known->second.region.lkey);
     return number ? static_cast<int64_t>(*number) : fail("send: " + number.error());
   });
 }
@@ -291,7 +313,7 @@ int64_t mrdma_send(mrdma_endpoint* endpoint, const void* data, size_t bytes, con
 int64_t mrdma_receive(mrdma_endpoint* endpoint, void* buffer, size_t bytes, int64_t now_ns) {
   return guarded<int64_t>(-1, [&]() -> int64_t {
     if (buffer == nullptr) return fail("receive: no buffer was given");
-    auto r = endpoint->end->receiver().receive_post({static_cast<uint8_t*>(buffer), bytes}, {now_ns});
+    auto r = endpoint->end->receive_post({static_cast<uint8_t*>(buffer), bytes}, {now_ns});
     if (!r) return fail(r.error());
     return *r ? static_cast<int64_t>(**r) : int64_t{MRDMA_AGAIN};
   });
@@ -299,17 +321,67 @@ int64_t mrdma_receive(mrdma_endpoint* endpoint, void* buffer, size_t bytes, int6
 
 int mrdma_poll(mrdma_endpoint* endpoint, int64_t now_ns) {
   return guarded(-1, [&] {
+    endpoint->polled = {now_ns};
     endpoint->end->poll({now_ns});
-    return endpoint->end->failed() ? fail("the queue pair has failed: make new endpoints with another epoch")
-                                   : 0;
+    const std::string wrong = endpoint->end->error();
+    return wrong.empty() ? 0 : fail(wrong + ": make new endpoints with another epoch");
   });
 }
 
-int64_t mrdma_next_wakeup(const mrdma_endpoint* endpoint) { return endpoint->end->next_wakeup().ns; }
+int64_t mrdma_next_wakeup(const mrdma_endpoint* endpoint) {
+  return endpoint->end->next_wakeup(endpoint->polled).ns;
+}
+
+int mrdma_control_begin(mrdma_endpoint* endpoint, uint64_t peer_life, int64_t now_ns) {
+  return guarded(-1, [&] {
+    endpoint->end->on_peer(peer_life, {now_ns});
+    return 0;
+  });
+}
+
+int64_t mrdma_control_take(mrdma_endpoint* endpoint, void* frame, size_t room) {
+  return guarded<int64_t>(-1, [&]() -> int64_t {
+    auto& frames = endpoint->frames;
+    if (frames.empty())
+      for (const ControlMessage& m : endpoint->end->take_control())
+        MRDMA_CHECK(encode(m, frames.emplace_back()));
+    if (frames.empty()) return 0;
+    if (frames.front().size() > room)
+      return fail("a control frame of " + std::to_string(frames.front().size()) +
+                  " bytes: give room for MRDMA_CONTROL_FRAME");
+    const std::vector<uint8_t> f = std::move(frames.front());
+    frames.pop_front();
+    std::copy(f.begin(), f.end(), static_cast<uint8_t*>(frame));
+    return static_cast<int64_t>(f.size());
+  });
+}
+
+int mrdma_control_give(mrdma_endpoint* endpoint, const void* frame, size_t bytes, int64_t now_ns) {
+  return guarded(-1, [&] {
+    const Bytes b(static_cast<const uint8_t*>(frame), bytes);
+    const auto head = frame == nullptr ? std::nullopt : frame_at(b);
+    const bool whole = head && bytes == kControlHeaderBytes + head->body;
+    const auto m = whole ? decode(head->type, b.subspan(kControlHeaderBytes)) : std::nullopt;
+    if (!m)
+      return fail("control: " + std::to_string(bytes) + " bytes that are no frame of mrdma_control_take()");
+    if (!endpoint->end->on_control(*m, {now_ns})) return fail("control: a frame that is none of this scheme's");
+    return 0;
+  });
+}
+
+const char* mrdma_endpoint_news(mrdma_endpoint* endpoint) {
+  return guarded<const char*>(nullptr, [&]() -> const char* {
+    for (std::string& n : endpoint->end->take_news()) endpoint->news.push_back(std::move(n));
+    if (endpoint->news.empty()) return nullptr;
+    last_event = std::move(endpoint->news.front());
+    endpoint->news.pop_front();
+    return last_event.c_str();
+  });
+}
 
 int mrdma_take_sent(mrdma_endpoint* endpoint, mrdma_sent* out) {
   return guarded(-1, [&] {
-    const auto d = endpoint->end->sender().take_done();
+    const auto d = endpoint->end->take_sent();
     if (!d) return 0;
     *out = {d->message, d->error.empty() ? 0 : fail(d->error)};
     return 1;
@@ -318,10 +390,9 @@ int mrdma_take_sent(mrdma_endpoint* endpoint, mrdma_sent* out) {
 
 int mrdma_take_received(mrdma_endpoint* endpoint, mrdma_received* out) {
   return guarded(-1, [&] {
-    const auto d = endpoint->end->receiver().take_done();
+    const auto d = endpoint->end->take_received();
     if (!d) return 0;
-    *out = {d->message, d->length, 0};
-    for (const MissingRange& m : d->missing) out->missing_bytes += m.length;
+    *out = {d->message, d->length, d->missing};
     return 1;
   });
 }

@@ -67,6 +67,7 @@ struct mrdma_model_options {
   int64_t one_way_ns; /* 0: 10 us */
   double loss;        /* per packet, both ways */
   int without_uc;     /* 1: NIC 0 has no UC; 2: NIC 1; 3: neither */
+  uint32_t paths;     /* links beside each other, each of so many gigabits; 0: 1 */
 };
 MRDMA_PUBLIC mrdma_model* mrdma_model_open(const struct mrdma_model_options* options);
 /* Endpoints on its NICs must be gone. */
@@ -96,7 +97,9 @@ enum mrdma_scheme {
   MRDMA_ERASURE_CODE = 1,
   MRDMA_XOR = 2,
   MRDMA_BEST_EFFORT = 3,
-  MRDMA_RC = 4
+  MRDMA_RC = 4,
+  MRDMA_CELLS = 5,  /* over several RC queue pairs, each a path */
+  MRDMA_CHANNEL = 6 /* over one RC queue pair, and over the control frames while there is none */
 };
 
 /* What messages are made of, for the randomised Hadamard transform: f32, bfloat16, IEEE 754 binary16. */
@@ -127,6 +130,9 @@ struct mrdma_options {
   uint64_t transform_seed; /* of the receiver's random signs, with the epoch and the message's number */
   int transport;           /* enum mrdma_transport, the same at both ends */
   int peer_has_no_uc; /* what mrdma_nic_has_uc() said at the other end, turned round: without UC there is 1 */
+  uint32_t paths;     /* of MRDMA_CELLS, the same at both ends; 0: 4 */
+  int proxied;        /* of MRDMA_CELLS: proxies answer for the far end, so silence is borne longer */
+  int offers;         /* of MRDMA_CHANNEL: 1 at one of the two ends */
 };
 MRDMA_PUBLIC mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const struct mrdma_options* options,
                                                    int64_t now_ns);
@@ -140,6 +146,18 @@ struct mrdma_address {
 };
 MRDMA_PUBLIC int mrdma_endpoint_address(const mrdma_endpoint* endpoint, struct mrdma_address* out);
 MRDMA_PUBLIC int mrdma_endpoint_connect(mrdma_endpoint* endpoint, const struct mrdma_address* peer);
+
+/* MRDMA_CELLS and MRDMA_CHANNEL have no such address: their ends go on talking to each other, in control frames
+ * that the program carries, in order and without loss, as over a TCP connection. Begin with
+ * mrdma_control_begin() at both ends, once each can be reached; `peer_life`: a number of the peer's process,
+ * another one after its restart. After each mrdma_poll() carry what mrdma_control_take() gives: the bytes of
+ * one frame, 0: there is none, or negative. The other end's mrdma_control_give() takes one frame at a time. */
+enum { MRDMA_CONTROL_FRAME = 32768 }; /* no frame is longer */
+MRDMA_PUBLIC int mrdma_control_begin(mrdma_endpoint* endpoint, uint64_t peer_life, int64_t now_ns);
+MRDMA_PUBLIC int64_t mrdma_control_take(mrdma_endpoint* endpoint, void* frame, size_t room);
+MRDMA_PUBLIC int mrdma_control_give(mrdma_endpoint* endpoint, const void* frame, size_t bytes, int64_t now_ns);
+/* What befell a path, a sentence; NULL: nothing since the last call. Valid until this thread's next call. */
+MRDMA_PUBLIC const char* mrdma_endpoint_news(mrdma_endpoint* endpoint);
 
 /* Takes a message of 1 byte or more; its number, counted from 0, or MRDMA_AGAIN while 4096 are under way. The
  * memory, all of it in `region`, stays untouched until mrdma_take_sent() names the message. A message that is

@@ -76,12 +76,23 @@ bool has_uc(const Device& d) {
   return QpPtr(::ibv_create_qp(d.pd.get(), &a)) != nullptr;
 }
 
+void make_thread_domain(Device& d) {
+  ibv_td_init_attr whole{};
+  d.thread_domain.reset(::ibv_alloc_td(d.context.get(), &whole));
+  if (!d.thread_domain) return;
+  ibv_parent_domain_init_attr parent{};
+  parent.pd = d.pd.get();
+  parent.td = d.thread_domain.get();
+  d.thread_pd.reset(::ibv_alloc_parent_domain(d.context.get(), &parent));
+}
+
 Result<void> find_limits(Device& d, const std::string& name, uint32_t entries) {
   ibv_device_attr a{};
   if (const int error = ::ibv_query_device(d.context.get(), &a))
     return Error{"RDMA device " + name + " does not tell its limits: " + std::strerror(error)};
   d.pd.reset(::ibv_alloc_pd(d.context.get()));
   if (!d.pd) return failed("RDMA device " + name + ": no protection domain");
+  make_thread_domain(d);
   const int size = std::min(static_cast<int>(std::min<uint32_t>(entries, INT32_MAX)), a.max_cqe);
   d.channel.reset(::ibv_create_comp_channel(d.context.get()));
   if (!d.channel) return failed("RDMA device " + name + ": no completion channel");
@@ -109,7 +120,8 @@ std::string summary_of(const Device& d, uint64_t memlock) {
          text_of(d.gid) + ", path MTU up to " + std::to_string(l.max_path_mtu) +
          ", work requests of a queue up to " + std::to_string(l.max_send_queue) + ", completion queue " +
          std::to_string(l.max_completion_queue) + ", UC " + yes(l.uc) + ", atomics " + yes(l.atomics) +
-         ", type-2 windows " + yes(l.type2_windows) + ", lockable memory " + mebibytes(memlock);
+         ", type-2 windows " + yes(l.type2_windows) + ", thread domain " + yes(d.thread_pd != nullptr) +
+         ", lockable memory " + mebibytes(memlock);
 }
 
 }  // namespace

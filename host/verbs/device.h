@@ -20,6 +20,10 @@ struct Closes {
 };
 using ContextPtr = std::unique_ptr<ibv_context, Closes<ibv_close_device>>;
 using PdPtr = std::unique_ptr<ibv_pd, Closes<ibv_dealloc_pd>>;
+struct ClosesThreadDomain {  // of a function that stands in the header of libibverbs
+  void operator()(ibv_td* p) const { ::ibv_dealloc_td(p); }
+};
+using TdPtr = std::unique_ptr<ibv_td, ClosesThreadDomain>;
 using CqPtr = std::unique_ptr<ibv_cq, Closes<ibv_destroy_cq>>;
 using ChannelPtr = std::unique_ptr<ibv_comp_channel, Closes<ibv_destroy_comp_channel>>;
 using QpPtr = std::unique_ptr<ibv_qp, Closes<ibv_destroy_qp>>;
@@ -29,6 +33,10 @@ using AhPtr = std::unique_ptr<ibv_ah, Closes<ibv_destroy_ah>>;
 struct Device {
   ContextPtr context;
   PdPtr pd;
+  /// Of the one thread that uses the NIC: drivers that have it (mlx5) take no locks for its queue pairs.
+  /// Otherwise empty.
+  TdPtr thread_domain;
+  PdPtr thread_pd;
   ChannelPtr channel;
   CqPtr cq;
   uint8_t port = 1;
@@ -37,6 +45,8 @@ struct Device {
   std::array<uint8_t, 16> gid{};
   NicLimits limits;
   std::string summary;
+
+  ibv_pd* pd_of_queues() const { return thread_pd ? thread_pd.get() : pd.get(); }
 };
 
 Result<Device> open_device(const VerbsOptions& options);

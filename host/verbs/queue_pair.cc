@@ -104,7 +104,7 @@ Result<QueuePair> QueuePair::create(const Device& d, uint32_t handle, const QpOp
               .max_recv_sge = 1,
               .max_inline_data = 0};
   init.qp_type = type_of(o.transport);
-  QpPtr qp(::ibv_create_qp(d.pd.get(), &init));
+  QpPtr qp(::ibv_create_qp(d.pd_of_queues(), &init));
   if (!qp) {
     return Error{d.limits.name + ": no " + name_of(o.transport) + " queue pair with " +
                  std::to_string(o.send_queue) + " send and " + std::to_string(o.receive_queue) +

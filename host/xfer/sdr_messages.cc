@@ -33,9 +33,14 @@ bool SdrMessages::on_control(const ControlMessage& m, Instant) {
     return true;
   }
   // The shape was agreed on before: both ends make it of the same offer.
-  if (auto r = end_->connect({a->all[0].address, a->all[1].address, options_.shape}); !r) refused_ = r.error();
-  connected_ = refused_.empty();
+  if (auto r = connect({a->all[0].address, a->all[1].address, options_.shape}); !r) refused_ = r.error();
   return true;
+}
+
+Result<void> SdrMessages::connect(const SdrEndpoint::Addresses& peer) {
+  auto r = end_->connect(peer);
+  connected_ = r.ok();
+  return r;
 }
 
 std::optional<MessageSent> SdrMessages::take_sent() {

@@ -10,6 +10,10 @@ class SdrMessages final : public MessageEnd {
  public:
   static Result<std::unique_ptr<SdrMessages>> make(const SdrOptions& options, Nic& nic, Instant now);
 
+  /// Where nobody carries control messages, the addresses go by themselves.
+  SdrEndpoint::Addresses addresses() const { return end_->addresses(); }
+  Result<void> connect(const SdrEndpoint::Addresses& peer);
+
   Result<uint64_t> send(Bytes data, uint32_t lkey) override { return end_->sender().send(data, lkey); }
   std::optional<MessageSent> take_sent() override;
   size_t sending() const override { return end_->sender().under_way(); }

@@ -143,7 +143,72 @@ static void transfer(mrdma_model* model, int scheme) {
   printf("scheme %d: %d messages in %.1f ms of virtual time\n", scheme, MESSAGES, (double)mrdma_model_now(model) / 1e6);
 }
 
+/* Several paths, or a channel: the program carries what the ends say to each other. */
+static void carry(mrdma_endpoint* from, mrdma_endpoint* to, int64_t now) {
+  static uint8_t frame[MRDMA_CONTROL_FRAME];
+  for (int64_t n; (n = mrdma_control_take(from, frame, sizeof frame)) != 0;) {
+    must(n > 0, "control frame");
+    must(mrdma_control_give(to, frame, (size_t)n, now) == 0, "control frame given");
+  }
+}
+
+static void talking(int scheme) {
+  struct mrdma_model_options m;
+  MRDMA_OPTIONS(m);
+  m.seed = 1;
+  m.paths = 4;
+  mrdma_model* model = mrdma_model_open(&m);
+  must(model != NULL, "model");
+  mrdma_endpoint* end[2];
+  for (int e = 0; e < 2; ++e) {
+    struct mrdma_options o;
+    MRDMA_OPTIONS(o);
+    o.scheme = scheme;
+    o.paths = 4;
+    o.offers = e == 0;
+    end[e] = mrdma_endpoint_create(mrdma_model_nic(model, e), &o, 0);
+    must(end[e] != NULL, "endpoint");
+    must(mrdma_control_begin(end[e], 1, 0) == 0, "begin");
+  }
+  struct mrdma_address at;
+  must(mrdma_endpoint_address(end[0], &at) == -1 && strstr(mrdma_error(), "mrdma_control_begin"), "an address of cells");
+  must(mrdma_control_give(end[0], "nonsense", 8, 0) == -1, "nonsense as a control frame");
+  uint8_t* from = malloc(MESSAGES * BYTES);
+  uint8_t* to = calloc(MESSAGES, BYTES);
+  for (int i = 0; i < MESSAGES * BYTES; ++i) from[i] = (uint8_t)(i * 2654435761u >> 13);
+  struct mrdma_region region;
+  must(mrdma_register(mrdma_model_nic(model, 0), from, MESSAGES * BYTES, &region) == 0, "register");
+  for (int i = 0; i < MESSAGES; ++i) must(mrdma_send(end[0], from + i * BYTES, BYTES, &region) == i, "send");
+  int posted = 0, sent = 0, received = 0;
+  while (sent < MESSAGES) {
+    const int64_t now = mrdma_model_now(model);
+    while (posted < MESSAGES && mrdma_receive(end[1], to + posted * BYTES, BYTES, now) >= 0) ++posted;
+    for (int e = 0; e < 2; ++e) must(mrdma_poll(end[e], now) == 0, "poll");
+    for (int e = 0; e < 2; ++e) carry(end[e], end[1 - e], now);
+    struct mrdma_received r;
+    while (mrdma_take_received(end[1], &r) == 1) {
+      ++received;
+      must(r.bytes == BYTES, "a message that is not whole");
+    }
+    struct mrdma_sent s;
+    while (mrdma_take_sent(end[0], &s) == 1) {
+      ++sent;
+      must(!s.failed && sent <= received, "sent before it was received");
+    }
+    must(mrdma_endpoint_news(end[0]) == NULL, "nothing befell a path");
+    mrdma_model_advance(model, 1000);
+  }
+  must(memcmp(from, to, MESSAGES * BYTES) == 0, "wrong bytes");
+  for (int e = 0; e < 2; ++e) mrdma_endpoint_destroy(end[e]);
+  printf("scheme %d: %d messages in %.1f ms of virtual time\n", scheme, MESSAGES, (double)mrdma_model_now(model) / 1e6);
+  mrdma_model_close(model);
+  free(from);
+  free(to);
+}
+
 int main(void) {
+  talking(MRDMA_CELLS);
+  talking(MRDMA_CHANNEL);
   for (int scheme = MRDMA_SELECTIVE_REPEAT; scheme <= MRDMA_RC; ++scheme) {
     if (scheme == MRDMA_BEST_EFFORT) continue;
     struct mrdma_model_options m;

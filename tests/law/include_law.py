@@ -50,7 +50,7 @@ MAY_INCLUDE = {
     "host/sdr/": ["host/code/", "host/fabric/", "dataplane/base/"],
     # What its ends say over the control connection; not the connection.
     "host/flowcell/": ["host/control/control_message.h", "host/fabric/", "dataplane/base/"],
-    "host/api/": ["host/xfer/", "host/sdr/", "host/verbs/", "host/model_fabric/", "host/fabric/", "dataplane/base/"],
+    "host/api/": ["host/xfer/", "host/control/", "host/sdr/", "host/verbs/", "host/model_fabric/", "host/fabric/", "dataplane/base/"],
     "host/xfer/": ["host/sdr/", "host/flowcell/", "host/channel/", "host/control/control_message.h", "host/model_fabric/", "host/code/", "host/fabric/", "dataplane/base/"],
     "host/control/": ["controlplane/tls/", "host/fabric/", "dataplane/base/"],
     "host/register/": ["host/control/", "controlplane/tls/", "host/fabric/", "dataplane/base/"],
