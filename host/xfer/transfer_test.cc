@@ -3,6 +3,7 @@
 #include <map>
 
 #include "dataplane/base/prng.h"
+#include "host/fabric/test_forwarding_nic.h"
 #include "host/model_fabric/model_nic.h"
 #include "host/xfer/model_transfer.h"
 #include "host/xfer/sdr_messages.h"
@@ -47,17 +48,9 @@ TEST(Transfer, EverySchemeMovesEveryByte) {
 }
 
 /// A NIC as real ones are: what is sent must lie in the region of its key.
-class KeyedNic : public Nic {
+class KeyedNic final : public test::ForwardingNic {
  public:
-  explicit KeyedNic(Nic& nic) : nic_(nic) {}
-  const NicLimits& limits() const override { return nic_.limits(); }
-  Result<QpHandle> create_qp(const QpOptions& o) override { return nic_.create_qp(o); }
-  QpAddress address(QpHandle qp) const override { return nic_.address(qp); }
-  Result<void> connect(QpHandle qp, const QpAddress& peer, const ConnectOptions& o) override {
-    return nic_.connect(qp, peer, o);
-  }
-  void fail_qp(QpHandle qp) override { nic_.fail_qp(qp); }
-  void destroy_qp(QpHandle qp) override { nic_.destroy_qp(qp); }
+  using ForwardingNic::ForwardingNic;
   Result<Region> add_region(MutableBytes memory, Access access) override {
     auto r = nic_.add_region(memory, access);
     if (!r) return r;
@@ -65,7 +58,6 @@ class KeyedNic : public Nic {
     regions_[r->lkey] = memory;
     return r;
   }
-  void remove_region(const Region& region) override { nic_.remove_region(region); }
   size_t post_send(QpHandle qp, std::span<const SendRequest> requests) override {
     for (const SendRequest& r : requests) {
       const auto region = regions_.find(r.lkey);
@@ -75,14 +67,9 @@ class KeyedNic : public Nic {
     }
     return nic_.post_send(qp, requests);
   }
-  size_t post_receive(QpHandle qp, std::span<const ReceiveRequest> r) override {
-    return nic_.post_receive(qp, r);
-  }
-  size_t poll(std::span<Completion> out) override { return nic_.poll(out); }
   uint64_t outside = 0;
 
  private:
-  Nic& nic_;
   uint32_t next_key_ = 1000;
   std::map<uint32_t, MutableBytes> regions_;
 };

@@ -6,37 +6,21 @@
 #include <vector>
 
 #include "host/channel/channel_thread.h"
+#include "host/fabric/test_forwarding_nic.h"
 #include "host/model_fabric/model_net.h"
 #include "tests/host/channel_app.h"
 
 namespace matchrdma::host::test {
 
 /// Duty: hands out few completions at a time, as a NIC that is not done with flushing does.
-class SlowNic final : public Nic {
+class SlowNic final : public ForwardingNic {
  public:
-  SlowNic(Nic& nic, size_t at_once) : nic_(nic), at_once_(at_once) {}
-  const NicLimits& limits() const override { return nic_.limits(); }
-  Result<QpHandle> create_qp(const QpOptions& o) override { return nic_.create_qp(o); }
-  QpAddress address(QpHandle qp) const override { return nic_.address(qp); }
-  Result<void> connect(QpHandle qp, const QpAddress& peer, const ConnectOptions& o) override {
-    return nic_.connect(qp, peer, o);
-  }
-  void fail_qp(QpHandle qp) override { nic_.fail_qp(qp); }
-  void destroy_qp(QpHandle qp) override { nic_.destroy_qp(qp); }
-  Result<Region> add_region(MutableBytes memory, Access access) override {
-    return nic_.add_region(memory, access);
-  }
-  void remove_region(const Region& region) override { nic_.remove_region(region); }
-  size_t post_send(QpHandle qp, std::span<const SendRequest> r) override { return nic_.post_send(qp, r); }
-  size_t post_receive(QpHandle qp, std::span<const ReceiveRequest> r) override {
-    return nic_.post_receive(qp, r);
-  }
+  SlowNic(Nic& nic, size_t at_once) : ForwardingNic(nic), at_once_(at_once) {}
   size_t poll(std::span<Completion> out) override {
     return nic_.poll(out.first(std::min(at_once_, out.size())));
   }
 
  private:
-  Nic& nic_;
   size_t at_once_;
 };
 
