@@ -292,6 +292,7 @@ TEST(FlowcellSender, ASlotThatIsGrantedAgainConfirmsEachMessageThatHadIt) {
   ASSERT_TRUE(s.grant(2, 0)) << "the peer has message 1";
   const uint64_t again = s.sender.counters().duplicates;
   s.sender.path_down(other, s.net.now());
+  EXPECT_TRUE(s.sender.path_fenced(other, s.far[other]->tails() - 1, s.net.now())) << "all but message 1";
   s.run();
   s.run();
   EXPECT_EQ(s.sender.counters().duplicates, again) << "message 1 was sent behind the plan of message 2";
