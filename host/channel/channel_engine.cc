@@ -152,7 +152,7 @@ Instant ChannelEngine::next_wakeup() const {
     case Path::kFencing:
       break;
   }
-  if (way_ == Way::kNone && pipe_ != nullptr && state_ != Path::kUp)
+  if (way_ == Way::kNone && pipe_ != nullptr && state_ != Path::kUp && state_ != Path::kFencing)
     at = earlier(at, up_until_ + options_.fallback_after);
   return at;
 }
