@@ -102,6 +102,7 @@ void ChannelEngine::open(const ChannelFrame& f, Instant now) {
 // ---- all that is due
 
 void ChannelEngine::poll(Instant now) {
+  if (!in_.trouble().empty()) end(in_.trouble());
   if (gone_.empty()) keep_alive(now);
   if (!gone_.empty()) return step_end();
   path_.look();

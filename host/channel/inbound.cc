@@ -22,11 +22,21 @@ void Inbound::post_receive(uint32_t connection, MutableBytes buffer, uint64_t nu
   stream(connection).posted.push_back({buffer, number, {}});
 }
 
-// The first posted buffer that the message fits into, or memory of the library.
-std::optional<Inbound::Buffer> Inbound::buffer_for(Stream& s, uint64_t length, bool may_wait) {
-  const auto it = std::find_if(s.posted.begin(), s.posted.end(),
-                               [length](const Buffer& b) { return b.bytes.size() >= length; });
-  if (it != s.posted.end()) {
+void Inbound::take_back(uint32_t connection, uint64_t number) {
+  std::erase_if(stream(connection).posted, [number](const Buffer& b) { return b.number == number; });
+}
+
+// The first posted buffer that the message fits into, or its own; otherwise memory of the library.
+std::optional<Inbound::Buffer> Inbound::buffer_for(Stream& s, const Message& m, bool may_wait) {
+  const uint64_t length = m.length;
+  const auto it = std::find_if(s.posted.begin(), s.posted.end(), [&](const Buffer& b) {
+    return s.bound ? b.number == m.number : b.bytes.size() >= length;
+  });
+  if (it != s.posted.end() && it->bytes.size() < length) {
+    trouble_ = "message " + std::to_string(m.number) + " of " + std::to_string(length) +
+               " bytes met a buffer of " + std::to_string(it->bytes.size()) +
+               ": post longer buffers, or send less";
+  } else if (it != s.posted.end()) {
     Buffer b = std::move(*it);
     s.posted.erase(it);
     return b;
@@ -72,7 +82,7 @@ bool Inbound::on_small(const ChannelFrame& f, Bytes payload) {
   Message m;
   m.number = f.message;
   m.length = f.length;
-  m.buffer = *buffer_for(s, f.length, false);
+  m.buffer = *buffer_for(s, m, false);
   std::copy(payload.begin(), payload.end(), m.buffer.bytes.begin());
   deliver(f.stream, s, std::move(m));
   return true;
@@ -115,7 +125,7 @@ bool Inbound::on_pipe(const ChannelFrame& f, Bytes payload) {
     Message m;
     m.number = f.message;
     m.length = f.length;
-    m.buffer = *buffer_for(s, f.length, false);
+    m.buffer = *buffer_for(s, m, false);
     s.on_pipe = std::move(m);
   }
   Message& m = *s.on_pipe;
@@ -194,7 +204,7 @@ void Inbound::grant(uint32_t id, Stream& s, RcPath& path) {
   for (Message& m : s.announced) {
     if (m.granted) continue;
     if (!path.can_send()) return;
-    std::optional<Buffer> buffer = buffer_for(s, m.length, true);
+    std::optional<Buffer> buffer = buffer_for(s, m, true);
     if (!buffer) return;
     m.buffer = std::move(*buffer);
     auto region = nic_.add_region(m.buffer.bytes.first(m.length), Access::kRemoteWrite);

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "host/channel/message_pipe.h"
@@ -32,6 +33,13 @@ class Inbound {
   void post_receive(uint32_t connection, MutableBytes buffer, uint64_t number);
   /// Large messages of this connection wait for a posted buffer.
   void wait_for_buffers(uint32_t connection) { stream(connection).waits = true; }
+  /// Each message of this connection takes the buffer of its own number alone; large ones wait for it. One that
+  /// is longer than its buffer is trouble().
+  void bind_buffers(uint32_t connection) { stream(connection).waits = stream(connection).bound = true; }
+  /// A posted buffer that no message has taken is the application's again; without effect where one has.
+  void take_back(uint32_t connection, uint64_t number);
+  /// Why the engine has to end; empty: it has not.
+  const std::string& trouble() const { return trouble_; }
   std::optional<ChannelReceived> take_received();
 
   void open_window(uint32_t window, MutableBytes memory);
@@ -83,7 +91,7 @@ class Inbound {
   struct Stream {
     std::deque<Message> announced;  ///< large ones that are not there
     std::deque<Buffer> posted;
-    bool waits = false;
+    bool waits = false, bound = false;
     std::optional<Message> on_pipe;
     uint64_t received = 0, taken = 0;
   };
@@ -94,7 +102,7 @@ class Inbound {
     uint64_t arrived = 0, released = 0;
   };
   Stream& stream(uint32_t id);
-  std::optional<Buffer> buffer_for(Stream& s, uint64_t length, bool may_wait);
+  std::optional<Buffer> buffer_for(Stream& s, const Message& m, bool may_wait);
   void give_back(Stream& s, Message& m);
   void deliver(uint32_t id, Stream& s, Message m);
   void grant(uint32_t id, Stream& s, RcPath& path);
@@ -108,6 +116,7 @@ class Inbound {
   std::deque<ChannelReceived> received_;
   std::vector<uint32_t> taken_;  ///< connections of which the peer is to be told
   uint32_t pipe_turn_ = 0, closed_turn_ = 0;
+  std::string trouble_;
 };
 
 }  // namespace matchrdma::host

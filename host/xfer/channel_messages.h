@@ -24,7 +24,7 @@ class ChannelMessages final : public MessageEnd {
   bool on_control(const ControlMessage& m, Instant now) override;
   size_t poll(Instant now) override;
   Instant next_wakeup(Instant) const override { return thread_.next_wakeup(); }
-  std::string error() const override { return engine_->gone(); }
+  std::string error() const override { return too_long_.empty() ? engine_->gone() : too_long_; }
   EndFigures figures() const override;
   std::vector<std::string> take_news() override { return std::exchange(news_, {}); }
 
@@ -48,6 +48,7 @@ class ChannelMessages final : public MessageEnd {
   Instant began_, fell_back_;
   uint64_t fallbacks_ = 0, returns_ = 0;
   std::vector<std::string> news_;
+  std::string too_long_;
 };
 
 }  // namespace matchrdma::host

@@ -173,5 +173,77 @@ TEST(Transfer, SettingsThatDoNotFitAreNamed) {
   EXPECT_NE(r.error().find("send shorter messages"), std::string::npos) << r.error();
 }
 
+/// Two ends on one model, with buffers of the messages' own lengths.
+struct EndPair {
+  explicit EndPair(XferScheme scheme, uint64_t most) : net(1, NicModel{}, NicModel{}, 4) {
+    XferSettings s;
+    s.scheme = scheme;
+    s.message_bytes = most;
+    s.round_trip = Duration::micros(20);
+    a = *make_end(s, 1, XferSide::kSends, net.nic(0), net.now());
+    b = *make_end(s, 1, XferSide::kReceives, net.nic(1), net.now());
+    for (MessageEnd* const end : {a.get(), b.get()}) end->on_peer(1, net.now());
+  }
+  void step() {
+    for (auto* const from : {&a, &b}) {
+      MessageEnd& to = from == &a ? *b : *a;
+      (*from)->poll(net.now());
+      for (const ControlMessage& m : (*from)->take_control()) EXPECT_TRUE(to.on_control(m, net.now()));
+    }
+    net.run_until(net.now() + Duration::micros(1));
+  }
+  ModelNet net;
+  std::unique_ptr<MessageEnd> a, b;
+};
+
+// The n-th message goes into the n-th buffer, whatever their lengths, and nothing is written into it later.
+TEST(Transfer, EachMessageGoesIntoItsOwnBuffer) {
+  for (const XferScheme scheme : {XferScheme::kSelectiveRepeat, XferScheme::kErasureCode, XferScheme::kReliable,
+                                  XferScheme::kCells, XferScheme::kChannel}) {
+    Prng p(7);
+    std::vector<std::vector<uint8_t>> from, to;
+    for (uint64_t m = 0; m < 60; ++m) {
+      from.push_back(random_bytes(static_cast<size_t>(p.between(1, p.chance(0.5) ? 5000 : 100'000)), m));
+      to.emplace_back(from.back().size());
+    }
+    EndPair ends(scheme, 100'000);
+    for (const auto& m : from) ASSERT_TRUE(ends.a->send(m, 0).ok());
+    size_t posted = 0, received = 0;
+    for (int i = 0; i < 3'000'000 && received < from.size(); ++i) {
+      while (posted < to.size() && ends.b->receive_post(to[posted], ends.net.now())->has_value()) ++posted;
+      ends.step();
+      while (const auto r = ends.b->take_received()) {
+        EXPECT_EQ(to[r->message], from[r->message]) << static_cast<int>(scheme) << ' ' << r->message;
+        to[r->message].assign(to[r->message].size(), 0xab);  // the application's own by now
+        ++received;
+      }
+    }
+    EXPECT_EQ(received, from.size()) << static_cast<int>(scheme);
+    for (const auto& t : to) EXPECT_EQ(t, std::vector<uint8_t>(t.size(), 0xab)) << static_cast<int>(scheme);
+  }
+}
+
+TEST(Transfer, AMessageLongerThanItsBufferIsNeverCut) {
+  for (const XferScheme scheme :
+       {XferScheme::kSelectiveRepeat, XferScheme::kReliable, XferScheme::kCells, XferScheme::kChannel}) {
+    for (const size_t bytes : {100'000u, 3000u}) {
+      const std::vector<uint8_t> from = random_bytes(bytes, 1);
+      std::vector<uint8_t> shorter(bytes / 2), longer(2 * bytes);
+      EndPair ends(scheme, 200'000);
+      ASSERT_TRUE(ends.a->send(from, 0).ok());
+      std::string why;
+      for (MutableBytes buffer : {MutableBytes(shorter), MutableBytes(longer)})
+        EXPECT_TRUE(ends.b->receive_post(buffer, ends.net.now())->has_value());
+      for (int i = 0; i < 20'000 && why.empty(); ++i) {
+        ends.step();
+        EXPECT_FALSE(ends.b->take_received().has_value()) << static_cast<int>(scheme);
+        if (const auto sent = ends.a->take_sent()) why = sent->error.empty() ? "sent" : sent->error;
+        if (why.empty()) why = ends.b->error();
+      }
+      EXPECT_NE(why.find(std::to_string(bytes)), std::string::npos) << static_cast<int>(scheme) << ": " << why;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace matchrdma::host
