@@ -5,16 +5,17 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "host/api/nic_handle.h"
+#include "host/api/settings.h"
 #include "host/control/control_codec.h"
 #include "host/model_fabric/model_net.h"
 #include "host/model_fabric/model_nic.h"
 #include "host/xfer/sdr_messages.h"
-#include "host/xfer/transfer.h"
 
 using namespace matchrdma;
 using namespace matchrdma::host;
@@ -39,13 +40,11 @@ R guarded(R failed, F&& f) {
   }
 }
 
-/// Options of a caller whose structure may be shorter or longer than ours: what it does not have is 0.
+/// False after fail(): `r` is an error.
 template <class T>
-T options_of(const T* given) {
-  T o{};
-  if (given != nullptr) std::memcpy(&o, given, std::min(given->size, sizeof o));
-  o.size = sizeof o;
-  return o;
+bool got(const Result<T>& r) {
+  if (!r) fail(r.error());
+  return r.ok();
 }
 
 void put(const QpAddress& a, uint8_t* to) {
@@ -61,9 +60,8 @@ QpAddress address_at(const uint8_t* from) {
 }
 constexpr size_t kShapeNumbers = 7;
 constexpr size_t kAddressBytes = 24, kShapeAt = 2 * kAddressBytes, kOverRcAt = kShapeAt + kShapeNumbers * 4;
-constexpr uint32_t kMostAhead = 4096;
-constexpr uint64_t kMostMessage = uint64_t{1} << 32;
-constexpr size_t kUnderWay = 4096;  // messages that an endpoint takes at a time
+constexpr int64_t kMostAdvance = 1'000'000'000'000'000;  // ns: eleven days
+constexpr size_t kUnderWay = 4096;                       // messages that an endpoint takes at a time
 
 void put_shape(const SdrShape& s, uint8_t* to) {
   const uint32_t element = s.hadamard ? 1 + static_cast<uint32_t>(*s.hadamard) : 0;
@@ -97,14 +95,21 @@ struct mrdma_model {
 
 struct mrdma_endpoint {
   std::unique_ptr<MessageEnd> end;
-  const mrdma_nic* nic;
+  mrdma_nic* nic;
   XferScheme scheme;
+  TransferOffer introduction;  ///< of cells and channels
   Instant polled{};
+  bool heard = false;                         ///< control frames since the last poll
+  std::string refused{};                      ///< the other end has other options
+  std::map<uint64_t, uint32_t> sending{};     ///< the region of each message
   std::deque<std::vector<uint8_t>> frames{};  ///< encoded, not taken
   std::deque<std::string> news{};
 
   /// Nothing where the scheme has no addresses.
   SdrMessages* sdr() const { return dynamic_cast<SdrMessages*>(end.get()); }
+  ~mrdma_endpoint() {
+    for (const auto& [message, region] : sending) --nic->regions[region].messages;
+  }
 };
 
 namespace {
@@ -122,7 +127,9 @@ const char* mrdma_error(void) { return last_error.c_str(); }
 
 mrdma_nic* mrdma_nic_open(const mrdma_nic_options* options) {
   return guarded<mrdma_nic*>(nullptr, [&]() -> mrdma_nic* {
-    const mrdma_nic_options o = options_of(options);
+    const auto read = options_of(options);
+    if (!got(read)) return nullptr;
+    const mrdma_nic_options& o = *read;
     auto opened = open_rdma_nic(o.device == nullptr ? "" : o.device, o.choose_gid != 0 ? o.gid_index : -1);
     if (!opened) {
       fail(opened.error());
@@ -161,9 +168,11 @@ void mrdma_nic_close(mrdma_nic* nic) {
 
 mrdma_model* mrdma_model_open(const mrdma_model_options* options) {
   return guarded<mrdma_model*>(nullptr, [&]() -> mrdma_model* {
-    const mrdma_model_options o = options_of(options);
-    if (o.loss < 0 || o.loss > 0.5 || o.gigabits < 0 || o.one_way_ns < 0) {
-      fail("model: loss must be 0 to 0.5, gigabits and one_way_ns not negative");
+    const auto read = options_of(options);
+    if (!got(read)) return nullptr;
+    const mrdma_model_options& o = *read;
+    if (const auto fine = check_model(o); !fine) {
+      fail(fine.error());
       return nullptr;
     }
     NicModel nics[2];
@@ -187,7 +196,7 @@ mrdma_nic* mrdma_model_nic(mrdma_model* model, int end) { return &model->ends[en
 int64_t mrdma_model_now(const mrdma_model* model) { return model->net.now().ns; }
 
 int64_t mrdma_model_advance(mrdma_model* model, int64_t most_ns) {
-  const Instant limit = model->net.now() + Duration{std::max<int64_t>(most_ns, 1)};
+  const Instant limit = model->net.now() + Duration{std::clamp<int64_t>(most_ns, 1, kMostAdvance)};
   model->net.run_until(earlier(model->net.next_event(), limit));
   return model->net.now().ns;
 }
@@ -198,7 +207,7 @@ int mrdma_register(mrdma_nic* nic, void* memory, size_t bytes, mrdma_region* out
     const MutableBytes range(static_cast<uint8_t*>(memory), bytes);
     auto r = nic->nic->add_region(range, Access::kLocal);
     if (!r) return fail(r.error());
-    nic->regions[r->handle] = {*r, range};
+    nic->regions[r->handle] = {*r, range, 0};
     *out = {r->handle, r->lkey, r->rkey, 0, r->remote};
     return 0;
   });
@@ -208,63 +217,34 @@ int mrdma_unregister(mrdma_nic* nic, const mrdma_region* region) {
   return guarded(-1, [&] {
     const auto known = nic->regions.find(region->handle);
     if (known == nic->regions.end()) return fail("unregister: no such region; was it unregistered before?");
+    if (const size_t n = known->second.messages; n != 0)
+      return fail("unregister: " + std::to_string(n) + " messages of this region are under way");
     nic->nic->remove_region(known->second.region);
     nic->regions.erase(known);
     return 0;
   });
 }
 
+uint32_t mrdma_messages_ahead(uint64_t bits_per_second, int64_t round_trip_ns, uint64_t message_bytes) {
+  const auto rate = static_cast<int64_t>(std::min<uint64_t>(bits_per_second, INT64_MAX));
+  return messages_ahead({rate}, {std::max<int64_t>(round_trip_ns, 0)}, std::max<uint64_t>(message_bytes, 1));
+}
+
 mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* options, int64_t now_ns) {
   return guarded<mrdma_endpoint*>(nullptr, [&]() -> mrdma_endpoint* {
-    const mrdma_options o = options_of(options);
-    if (o.scheme < MRDMA_SELECTIVE_REPEAT || o.scheme > MRDMA_CHANNEL) {
-      fail("scheme " + std::to_string(o.scheme) + ": no such scheme; see enum mrdma_scheme");
-      return nullptr;
-    }
-    if (o.transport < MRDMA_TRANSPORT_AUTO || o.transport > MRDMA_TRANSPORT_RC) {
-      fail("transport " + std::to_string(o.transport) + ": no such transport; see enum mrdma_transport");
-      return nullptr;
-    }
-    if (o.path_mtu != 0 && !legal_path_mtu(o.path_mtu)) {
-      fail("path_mtu " + std::to_string(o.path_mtu) + ": choose 256, 512, 1024, 2048 or 4096");
-      return nullptr;
-    }
-    if (o.messages_ahead > kMostAhead || o.message_bytes > kMostMessage) {
-      fail("messages_ahead is " + std::to_string(kMostAhead) + " at most, message_bytes 2^32");
-      return nullptr;
-    }
-    if (o.transform < MRDMA_NO_TRANSFORM || o.transform > MRDMA_F16) {
-      fail("transform " + std::to_string(o.transform) + ": no such type of number; see enum mrdma_element");
-      return nullptr;
-    }
-    XferSettings s;
-    s.scheme = static_cast<XferScheme>(o.scheme);
-    if (o.path_mtu != 0) s.path_mtu = o.path_mtu;
-    if (o.message_bytes != 0) s.message_bytes = o.message_bytes;
-    if (o.code_k != 0) s.code_k = o.code_k;
-    if (o.code_m != 0) s.code_m = o.code_m;
-    if (o.messages_ahead != 0) s.messages_ahead = o.messages_ahead;
-    if (o.bits_per_second != 0) s.rate = {static_cast<int64_t>(o.bits_per_second)};
-    if (o.expected_loss > 0) s.expected_loss = o.expected_loss;
-    if (o.round_trip_ns > 0) s.round_trip = {o.round_trip_ns};
-    s.copy = o.copy != 0;
-    if (o.transform != MRDMA_NO_TRANSFORM) s.hadamard = static_cast<ElementType>(o.transform - 1);
-    s.hadamard_seed = o.transform_seed;
-    s.transport = static_cast<XferTransport>(o.transport);
-    if (o.paths != 0) s.paths = o.paths;
-    s.proxied = o.proxied != 0;
-    const auto settled = settle(s, nic->nic->limits().uc, o.peer_has_no_uc == 0);
-    if (!settled) {
-      fail(settled.error());
-      return nullptr;
-    }
+    const auto read = options_of(options);
+    if (!got(read)) return nullptr;
+    const mrdma_options& o = *read;
+    const auto settings = read_settings(o);
+    if (!got(settings)) return nullptr;
+    const auto settled = settle(*settings, nic->nic->limits().uc, o.peer_has_no_uc == 0);
+    if (!got(settled)) return nullptr;
+    const uint32_t epoch = o.epoch == 0 ? 1 : o.epoch;
     const XferSide side = o.offers != 0 ? XferSide::kSends : XferSide::kReceives;
-    auto end = make_end(settled->settings, o.epoch == 0 ? 1 : o.epoch, side, *nic->nic, {now_ns});
-    if (!end) {
-      fail(end.error());
-      return nullptr;
-    }
-    return new mrdma_endpoint{std::move(*end), nic, settled->settings.scheme};
+    auto end = make_end(settled->settings, epoch, side, *nic->nic, {now_ns});
+    if (!got(end)) return nullptr;
+    return new mrdma_endpoint{std::move(*end), nic, settled->settings.scheme,
+                              introduction(settled->settings, epoch)};
   });
 }
 
@@ -306,7 +286,10 @@ int64_t mrdma_send(mrdma_endpoint* endpoint, const void* data, size_t bytes, con
     if (!inside || bytes == 0) return fail("send: a message is 1 byte or more, and lies in its region whole");
     if (endpoint->end->sending() >= kUnderWay) return MRDMA_AGAIN;
     const auto number = endpoint->end->send(message, known->second.region.lkey);
-    return number ? static_cast<int64_t>(*number) : fail("send: " + number.error());
+    if (!number) return fail("send: " + number.error());
+    ++known->second.messages;
+    endpoint->sending[*number] = region->handle;
+    return static_cast<int64_t>(*number);
   });
 }
 
@@ -322,18 +305,23 @@ int64_t mrdma_receive(mrdma_endpoint* endpoint, void* buffer, size_t bytes, int6
 int mrdma_poll(mrdma_endpoint* endpoint, int64_t now_ns) {
   return guarded(-1, [&] {
     endpoint->polled = {now_ns};
+    endpoint->heard = false;
     endpoint->end->poll({now_ns});
+    if (!endpoint->refused.empty()) return fail(endpoint->refused);
     const std::string wrong = endpoint->end->error();
     return wrong.empty() ? 0 : fail(wrong + ": make new endpoints with another epoch");
   });
 }
 
 int64_t mrdma_next_wakeup(const mrdma_endpoint* endpoint) {
-  return endpoint->end->next_wakeup(endpoint->polled).ns;
+  return endpoint->heard ? endpoint->polled.ns : endpoint->end->next_wakeup(endpoint->polled).ns;
 }
 
 int mrdma_control_begin(mrdma_endpoint* endpoint, uint64_t peer_life, int64_t now_ns) {
   return guarded(-1, [&] {
+    if (endpoint->sdr() != nullptr)
+      return fail("control: of cells and channels alone; the others have an address");
+    MRDMA_CHECK(encode(endpoint->introduction, endpoint->frames.emplace_back()));
     endpoint->end->on_peer(peer_life, {now_ns});
     return 0;
   });
@@ -342,7 +330,7 @@ int mrdma_control_begin(mrdma_endpoint* endpoint, uint64_t peer_life, int64_t no
 int64_t mrdma_control_take(mrdma_endpoint* endpoint, void* frame, size_t room) {
   return guarded<int64_t>(-1, [&]() -> int64_t {
     auto& frames = endpoint->frames;
-    if (frames.empty())
+    if (frames.empty() && endpoint->refused.empty())
       for (const ControlMessage& m : endpoint->end->take_control())
         MRDMA_CHECK(encode(m, frames.emplace_back()));
     if (frames.empty()) return 0;
@@ -364,6 +352,11 @@ int mrdma_control_give(mrdma_endpoint* endpoint, const void* frame, size_t bytes
     const auto m = whole ? decode(head->type, b.subspan(kControlHeaderBytes)) : std::nullopt;
     if (!m)
       return fail("control: " + std::to_string(bytes) + " bytes that are no frame of mrdma_control_take()");
+    endpoint->heard = true;
+    if (const auto* theirs = std::get_if<TransferOffer>(&*m)) {
+      endpoint->refused = difference(endpoint->introduction, *theirs);
+      return endpoint->refused.empty() ? 0 : fail(endpoint->refused);
+    }
     if (!endpoint->end->on_control(*m, {now_ns})) return fail("control: a frame that is none of this scheme's");
     return 0;
   });
@@ -383,6 +376,8 @@ int mrdma_take_sent(mrdma_endpoint* endpoint, mrdma_sent* out) {
   return guarded(-1, [&] {
     const auto d = endpoint->end->take_sent();
     if (!d) return 0;
+    if (const auto sent = endpoint->sending.extract(d->message))
+      --endpoint->nic->regions[sent.mapped()].messages;
     *out = {d->message, d->error.empty() ? 0 : fail(d->error)};
     return 1;
   });

@@ -2,9 +2,10 @@
  *
  * Handles are opaque. Every option structure begins with its size, so that programs built against an older
  * header go on working: set it with MRDMA_OPTIONS(). What fails returns NULL or a negative number, and
- * mrdma_error() says why. Times are nanoseconds of one monotonic clock that the caller chooses; the library
- * reads none, starts no thread and installs no signal handler. An endpoint and its NIC belong to one thread at
- * a time. After fork() only the parent may use what was opened before it. No C++ exception leaves the library.
+ * mrdma_error() says why. Handles and pointers are not NULL unless it is said here. Times are nanoseconds of
+ * one monotonic clock that the caller chooses; the library reads none, starts no thread and installs no signal
+ * handler. An endpoint and its NIC belong to one thread at a time. After fork() only the parent may use what
+ * was opened before it. No C++ exception leaves the library.
  */
 #ifndef MATCHRDMA_HOST_H
 #define MATCHRDMA_HOST_H
@@ -86,6 +87,7 @@ struct mrdma_region {
 };
 /* Memory that messages are sent from. */
 MRDMA_PUBLIC int mrdma_register(mrdma_nic* nic, void* memory, size_t bytes, struct mrdma_region* out);
+/* Refused while messages of it are under way. */
 MRDMA_PUBLIC int mrdma_unregister(mrdma_nic* nic, const struct mrdma_region* region);
 
 /* ---- endpoints */
@@ -114,11 +116,13 @@ enum mrdma_transport {
 
 struct mrdma_options {
   size_t size;
-  int scheme;               /* enum mrdma_scheme; all from here to epoch must be the same at both ends */
-  uint32_t path_mtu;        /* 0: 4096 */
-  uint64_t message_bytes;   /* the longest message; 0: 16 MiB */
-  uint32_t code_k, code_m;  /* chunks of data and of parity; 0: 32 and 8 */
-  uint32_t messages_ahead;  /* granted beyond the one that comes in; 0: 4 */
+  int scheme;              /* enum mrdma_scheme; all from here to epoch must be the same at both ends */
+  uint32_t path_mtu;       /* 0: 4096 */
+  uint64_t message_bytes;  /* the longest message; 0: 16 MiB */
+  uint32_t code_k, code_m; /* chunks of data and of parity; 0: 32 and 8 */
+  /* Granted beyond the one that comes in; 0: 4. What is granted at a time bounds the rate: for a link that is
+   * to be full, four round trips of bytes (mrdma_messages_ahead()). */
+  uint32_t messages_ahead;
   uint32_t epoch;           /* of this life of the connection; 0: 1 */
   uint64_t bits_per_second; /* of payload; 0: 100 Gb/s */
   double expected_loss;     /* 0: 0.01; far more halves the rate */
@@ -134,6 +138,9 @@ struct mrdma_options {
   int proxied;        /* of MRDMA_CELLS: proxies answer for the far end, so silence is borne longer */
   int offers;         /* of MRDMA_CHANNEL: 1 at one of the two ends */
 };
+/* Messages ahead that keep a link of this rate and round trip full. */
+MRDMA_PUBLIC uint32_t mrdma_messages_ahead(uint64_t bits_per_second, int64_t round_trip_ns,
+                                           uint64_t message_bytes);
 MRDMA_PUBLIC mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const struct mrdma_options* options,
                                                    int64_t now_ns);
 /* The enum mrdma_scheme that it works with: MRDMA_RC in place of another where a NIC has no UC. */
@@ -152,7 +159,7 @@ MRDMA_PUBLIC int mrdma_endpoint_connect(mrdma_endpoint* endpoint, const struct m
  * mrdma_control_begin() at both ends, once each can be reached; `peer_life`: a number of the peer's process,
  * another one after its restart. After each mrdma_poll() carry what mrdma_control_take() gives: the bytes of
  * one frame, 0: there is none, or negative. The other end's mrdma_control_give() takes one frame at a time. */
-enum { MRDMA_CONTROL_FRAME = 32768 }; /* no frame is longer */
+enum { MRDMA_CONTROL_FRAME = 32768 }; /* no frame is longer. Frames have no seal: carry them over TLS */
 MRDMA_PUBLIC int mrdma_control_begin(mrdma_endpoint* endpoint, uint64_t peer_life, int64_t now_ns);
 MRDMA_PUBLIC int64_t mrdma_control_take(mrdma_endpoint* endpoint, void* frame, size_t room);
 MRDMA_PUBLIC int mrdma_control_give(mrdma_endpoint* endpoint, const void* frame, size_t bytes, int64_t now_ns);
@@ -161,8 +168,8 @@ MRDMA_PUBLIC const char* mrdma_endpoint_news(mrdma_endpoint* endpoint);
 
 /* Takes a message of 1 byte or more; its number, counted from 0, or MRDMA_AGAIN while 4096 are under way. The
  * memory, all of it in `region`, stays untouched until mrdma_take_sent() names the message. A message that is
- * longer than the buffer it meets fails at the sender; the buffer stays with the endpoint until it is
- * destroyed. */
+ * longer than the buffer it meets fails at the sender, and the buffer stays with the endpoint until it is
+ * destroyed; over a channel it ends the receiving endpoint. */
 MRDMA_PUBLIC int64_t mrdma_send(mrdma_endpoint* endpoint, const void* data, size_t bytes,
                                 const struct mrdma_region* region);
 enum { MRDMA_AGAIN = -2 };
@@ -171,9 +178,10 @@ enum { MRDMA_AGAIN = -2 };
  * has named it. */
 MRDMA_PUBLIC int64_t mrdma_receive(mrdma_endpoint* endpoint, void* buffer, size_t bytes, int64_t now_ns);
 
-/* Does all that is due; call it again at mrdma_next_wakeup() at the latest, and often. Negative: the queue pair
- * has failed, and nothing that is under way will end: destroy both endpoints and make new ones with another
- * epoch. */
+/* Does all that is due; call it again at mrdma_next_wakeup() at the latest, after each mrdma_control_give(),
+ * and often. Negative: the queue pair has failed, and nothing that is under way will end: destroy both
+ * endpoints and make new ones with another epoch. A peer that is gone is noticed by MRDMA_CHANNEL (10 s without
+ * a frame) and by queue pairs of RC alone: otherwise whoever carries addresses and frames knows first. */
 MRDMA_PUBLIC int mrdma_poll(mrdma_endpoint* endpoint, int64_t now_ns);
 MRDMA_PUBLIC int64_t mrdma_next_wakeup(const mrdma_endpoint* endpoint);
 

@@ -12,6 +12,7 @@ struct mrdma_nic {
   struct Registered {
     matchrdma::host::Region region;
     matchrdma::Bytes memory;
+    size_t messages = 0;  ///< that are sent from it and under way
   };
   std::map<uint32_t, Registered> regions;  ///< of mrdma_register(), by handle
 };

@@ -72,7 +72,8 @@ Result<void> ModelNic::connect(QpHandle qp, const QpAddress& peer, const Connect
   Qp* q = find(qp);
   if (q == nullptr || q->state != Qp::State::kReset) return Error{"queue pair: connected once already"};
   if (o.path >= ports_.size())
-    return Error{"queue pair: path " + std::to_string(o.path) + " of " + std::to_string(ports_.size())};
+    return Error{"queue pair: path " + std::to_string(o.path) + " is not there: this model has " +
+                 std::to_string(ports_.size()) + " (paths of its options)"};
   q->peer = peer;
   q->connection = o;
   q->retries_left = o.retries;

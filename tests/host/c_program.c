@@ -109,6 +109,8 @@ static void transfer(mrdma_model* model, int scheme) {
   struct mrdma_region region;
   must(mrdma_register(mrdma_model_nic(model, 0), from, MESSAGES * BYTES, &region) == 0, "register");
   for (int m = 0; m < MESSAGES; ++m) must(mrdma_send(end[0], from + m * BYTES, BYTES, &region) == m, "send");
+  must(mrdma_unregister(mrdma_model_nic(model, 0), &region) == -1 && strstr(mrdma_error(), "8 messages"),
+       "a region that is in use");
   int posted = 0, sent = 0, received = 0;
   while (sent < MESSAGES) {
     const int64_t now = mrdma_model_now(model);
@@ -152,6 +154,44 @@ static void carry(mrdma_endpoint* from, mrdma_endpoint* to, int64_t now) {
   }
 }
 
+/* What an older or newer program, or a mistake, would lose in silence. */
+static void options(void) {
+  struct mrdma_model_options m;
+  MRDMA_OPTIONS(m);
+  mrdma_model* model = mrdma_model_open(&m);
+  struct mrdma_options o = {0};
+  o.scheme = MRDMA_ERASURE_CODE;
+  must(mrdma_endpoint_create(mrdma_model_nic(model, 0), &o, 0) == NULL && strstr(mrdma_error(), "MRDMA_OPTIONS"),
+       "options without a size");
+  struct {
+    struct mrdma_options now;
+    int later;
+  } newer = {{.size = sizeof newer}, 1};
+  must(mrdma_endpoint_create(mrdma_model_nic(model, 0), &newer.now, 0) == NULL && strstr(mrdma_error(), "newer"),
+       "an option that is not known");
+  MRDMA_OPTIONS(o);
+  o.paths = 2;
+  must(mrdma_endpoint_create(mrdma_model_nic(model, 0), &o, 0) == NULL && strstr(mrdma_error(), "MRDMA_CELLS alone"),
+       "paths of selective repeat");
+  mrdma_endpoint* end[2];
+  for (int e = 0; e < 2; ++e) {
+    MRDMA_OPTIONS(o);
+    o.scheme = MRDMA_CHANNEL;
+    o.offers = e;
+    o.path_mtu = e == 0 ? 1024 : 4096;
+    end[e] = mrdma_endpoint_create(mrdma_model_nic(model, e), &o, 0);
+    must(end[e] != NULL && mrdma_control_begin(end[e], 1, 0) == 0, "channel");
+  }
+  static uint8_t frame[MRDMA_CONTROL_FRAME];
+  const int64_t n = mrdma_control_take(end[0], frame, sizeof frame);
+  must(n > 0 && mrdma_control_give(end[1], frame, (size_t)n, 0) == -1 &&
+           strstr(mrdma_error(), "path_mtu is 4096 here and 1024 there"),
+       "ends of different options");
+  must(mrdma_next_wakeup(end[1]) == 0 && mrdma_poll(end[1], 1) == -1, "a refused end goes on");
+  for (int e = 0; e < 2; ++e) mrdma_endpoint_destroy(end[e]);
+  mrdma_model_close(model);
+}
+
 static void talking(int scheme) {
   struct mrdma_model_options m;
   MRDMA_OPTIONS(m);
@@ -164,8 +204,8 @@ static void talking(int scheme) {
     struct mrdma_options o;
     MRDMA_OPTIONS(o);
     o.scheme = scheme;
-    o.paths = 4;
-    o.offers = e == 0;
+    if (scheme == MRDMA_CELLS) o.paths = 4;
+    if (scheme == MRDMA_CHANNEL) o.offers = e == 0;
     end[e] = mrdma_endpoint_create(mrdma_model_nic(model, e), &o, 0);
     must(end[e] != NULL, "endpoint");
     must(mrdma_control_begin(end[e], 1, 0) == 0, "begin");
@@ -207,6 +247,7 @@ static void talking(int scheme) {
 }
 
 int main(void) {
+  options();
   talking(MRDMA_CELLS);
   talking(MRDMA_CHANNEL);
   for (int scheme = MRDMA_SELECTIVE_REPEAT; scheme <= MRDMA_RC; ++scheme) {
