@@ -151,6 +151,9 @@ void confirm(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
     remember_confirmed(f, f.window.front(), ctx);
     forget_front(f, ctx);
   }
+  // A READ is confirmed whole: a far side that starts anew is given the first PSN of what it gets again (swarm
+  // seed 3892725726).
+  if (!f.window.empty()) f.confirmed_end = std::min(end, f.window.front().psn);
   if (past_owned) {
     f.epsn = f.admitted_end = f.released_end = end;
     f.msn_at_base = unwrap24(msn.v, f.msn_at_base + f.messages) - f.messages;

@@ -98,6 +98,28 @@ TEST(Tags, S8_ReceiverMayHaveMoreThanTheNewLifeDelivers) {
   EXPECT_EQ(acks(rig.a.lan).back(), 130u);
 }
 
+// Half of a READ's responses confirm nothing: the PSN that a new destination is given is that of a request.
+TEST(Tags, S8_ReadThatIsHalfAnsweredIsGivenWholeToANewDestination) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(read_request(100, 4096));
+  rig.from_a(write_only(104));
+  rig.carry_ab();
+  rig.from_b(response(op::kRcReadRespFirst, 100, 1));
+  rig.from_b(response(op::kRcReadRespMiddle, 101, 1));
+  rig.run(Duration::millis(2));  // the destination has told how far the receiver is
+  rig.restart(rig.b);
+  rig.b.lan.clear();
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{100, 104}));
+  rig.from_b(response(op::kRcReadRespFirst, 100, 1));
+  for (const uint32_t psn : {101u, 102u}) rig.from_b(response(op::kRcReadRespMiddle, psn, 1));
+  rig.from_b(response(op::kRcReadRespLast, 103, 1));
+  rig.from_b(answer(104, 2));
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+}
+
 // Nobody but its own source vouches for what a receiver claims to have.
 TEST(Tags, S8_AckBeyondWhatTheSourceSentCountsForNothing) {
   FourOwned rig;
