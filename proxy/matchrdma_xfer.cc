@@ -70,6 +70,8 @@ void print(const std::vector<Row>& rows, uint64_t bytes, const std::string& sum)
            r.verdict()});
   for (const Row& r : rows)
     if (const std::string note = r.plan.note(); !note.empty()) std::cout << note << "\n";
+  for (const Row& r : rows)
+    for (const std::string& n : r.result.news) std::cout << n << "\n";
   std::cout << thousands(bytes) << " bytes, SHA-256 " << sum << "\n\n";
   t.print(std::cout);
 }
@@ -78,6 +80,7 @@ void print(const std::vector<Row>& rows, uint64_t bytes, const std::string& sum)
 void add_rest(nlohmann::ordered_json& transfer, const Row& r) {
   if (const std::string note = r.plan.note(); !note.empty()) transfer["note"] = note;
   if (r.error) transfer["relative_error"] = *r.error;
+  if (!r.result.news.empty()) transfer["news"] = r.result.news;
 }
 
 Result<void> print_json(const std::vector<Row>& rows, uint64_t bytes, const std::string& sum,

@@ -117,7 +117,7 @@ Result<void> read_cells(const XferArguments& a, XferRequest& r) {
   x.proxied = a.proxied || !a.registrar.empty();
   if (a.registrar.empty()) return {};
   if (a.registrar_key.empty())
-    return Error{"--register-key: the file with the line IDENTITY HEXKEY of the proxy"};
+    return Error{"--register-key is missing: the file with the line IDENTITY HEXKEY of the proxy"};
   return read_endpoint("--register", a.registrar, r.registrar_ip, r.registrar_port);
 }
 
@@ -127,7 +127,8 @@ Result<void> read_live(const XferArguments& a, XferRequest& r) {
   if (a.device.empty()) return Error{option + " needs the --device, as `rdma link` names it"};
   if (listens == !a.connect.empty())
     return Error{"--device " + a.device + ": give --listen ADDRESS at the receiving end, or --connect ADDRESS"};
-  if (a.key.empty()) return Error{"--key: the file with the line IDENTITY HEXKEY that both ends have"};
+  if (a.key.empty())
+    return Error{"--key is missing: the file with the line IDENTITY HEXKEY that both ends have"};
   if (listens && !a.input.empty())
     return Error{a.input + ": the end that listens receives; name it at the other"};
   if (!listens && !a.output.empty())
@@ -135,7 +136,6 @@ Result<void> read_live(const XferArguments& a, XferRequest& r) {
   if (auto e = read_endpoint(option, text, r.ip, r.port); !e) return e;
   host::XferSettings& x = r.settings.xfer;
   if (r.settings.there.loss == 0) x.expected_loss = host::XferSettings{}.expected_loss;
-  x.messages_ahead = host::messages_ahead(x.rate, x.round_trip, x.message_bytes);
   return {};
 }
 
@@ -216,9 +216,16 @@ Result<XferRequest> read_xfer(const XferArguments& a) {
   if (!mtu) return Error{mtu.error()};
   x.path_mtu = static_cast<uint32_t>(*mtu);
   if (!legal_path_mtu(x.path_mtu)) return Error{"--mtu " + a.mtu + ": choose 256, 512, 1024, 2048 or 4096"};
+  x.messages_ahead = host::messages_ahead(x.rate, x.round_trip, x.message_bytes);
   if (a.tier != "a" && a.tier != "c") return Error{"--tier " + a.tier + ": choose a or c"};
   x.copy = a.tier == "c";
   if (auto c = read_cells(a, r); !c) return Error{c.error()};
+  if (!a.live())
+    for (const auto& [option, given] : {std::pair{"--key", &a.key}, std::pair{"--register", &a.registrar},
+                                        std::pair{"--register-key", &a.registrar_key}})
+      if (!given->empty()) return Error{std::string(option) + " is of two processes: add --device"};
+  if (!a.registrar_key.empty() && a.registrar.empty())
+    return Error{"--register-key: add --register ADDRESS, the proxy that it is for"};
   if (a.live())
     if (auto l = read_live(a, r); !l) return Error{l.error()};
   if (r.schemes.size() > 1 && !a.output.empty())

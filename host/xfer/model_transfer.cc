@@ -54,12 +54,14 @@ Result<ModelTransferResult> run_model_transfer(const ModelTransferSettings& s, B
   TransferReceive receive(**b, to, s.xfer.message_bytes);
   TransferSend send(**a, from, {}, s.xfer.message_bytes, s.xfer.messages_ahead + 4);
   Instant began = Instant::never();
+  std::vector<std::string> news;
   while (!send.done()) {
     (*a)->poll(net.now());
     send.poll();
     (*b)->poll(net.now());
     receive.poll(net.now());
     pipe.carry();
+    for (std::string& n : (*a)->take_news()) news.push_back(std::move(n));
     for (const std::string& e : {send.error(), receive.error()})
       if (!e.empty()) return Error{e};
     if (began.is_never() && (*a)->figures().packets > 0) began = net.now();
@@ -82,7 +84,8 @@ Result<ModelTransferResult> run_model_transfer(const ModelTransferSettings& s, B
                              got.decoded,
                              got.duplicates,
                              got.stale,
-                             receive.missing_bytes()};
+                             receive.missing_bytes(),
+                             std::move(news)};
 }
 
 }  // namespace matchrdma::host

@@ -21,6 +21,7 @@ struct ModelTransferResult {
   Duration took;      ///< from the first packet until the sender had all its buffers back
   uint64_t packets = 0, resent = 0, lost = 0, decoded = 0, duplicates = 0, stale = 0;
   uint64_t missing_bytes = 0;
+  std::vector<std::string> news{};  ///< what befell the paths, as the sender saw it
 };
 
 /// Moves `from` to `to`, which is as long. `progress`: bytes so far, now and then. Errors say what did not fit,
