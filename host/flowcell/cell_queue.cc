@@ -9,7 +9,7 @@
 namespace matchrdma::host {
 namespace {
 
-constexpr uint64_t kChain = 3;            // work requests of a cell: plan, body, tail
+constexpr uint64_t kChain = 2;            // work requests of a cell: plan, cell
 constexpr uint64_t kTokensReserved = 32;  // of the send queue, for the other direction
 constexpr uint64_t kMarker = 1;           // and for the last request of all
 constexpr uint64_t kSignalEvery = 16;     // work requests without a completion, where only tokens leave
@@ -103,18 +103,13 @@ uint64_t CellQueue::post_cell(const CellWrite& w) {
                   .remote = peer_->plans + w.slot * kPlanBytes,
                   .rkey = peer_->rkey};
   }
-  const size_t tail = (w.data.size() - 1) / options_.shape.path_mtu * options_.shape.path_mtu;
-  if (tail > 0)
-    chain[n++] = {.op = SendRequest::Op::kWrite,
-                  .data = w.data.first(tail),
-                  .lkey = w.lkey,
-                  .remote = w.remote,
-                  .rkey = w.rkey};
+  // RC carries out a request in order and completes it at the far end with its last packet: the immediate
+  // proves every byte before it.
   chain[n++] = {.op = SendRequest::Op::kWriteImm,
                 .signalled = true,
-                .data = w.data.subspan(tail),
+                .data = w.data,
                 .lkey = w.lkey,
-                .remote = w.remote + tail,
+                .remote = w.remote,
                 .rkey = w.rkey,
                 .immediate = w.immediate};
   post(std::span(chain).first(n));

@@ -27,7 +27,7 @@ struct CellWrite {
 class CellQueue {
  public:
   /// Room for a cell beside tokens whose completions nobody asked for.
-  static constexpr uint32_t kLeastSendQueue = 51;
+  static constexpr uint32_t kLeastSendQueue = 50;
 
   static Result<std::unique_ptr<CellQueue>> open(const FlowcellOptions& options, Nic& nic, uint32_t path,
                                                  uint32_t epoch);
@@ -42,8 +42,9 @@ class CellQueue {
 
   /// Cells that may be posted now: room in the send queue, receives at the peer for their tails.
   bool room(size_t cells_in_flight) const;
-  /// One chain: plan where the message is new to this path, all but the last MTU, and the tail (HOST.md C1).
-  /// Returns the number behind its last request: once completed() has reached it the NIC reads it no more.
+  /// One chain: plan where the message is new to this path, and one WRITE with immediate: its last packet,
+  /// which completes at the peer, is the cell's tail (HOST.md C1). Returns the number behind its last request:
+  /// once completed() has reached it the NIC reads it no more.
   uint64_t post_cell(const CellWrite& w);
   uint64_t completed() const { return completed_; }
   /// A tail without a cell.

@@ -77,7 +77,7 @@ TEST(FlowcellEnd, OptionsThatCannotWorkAreRefused) {
   refused([](FlowcellOptions& o) { o.shape.ring = 31; }, "twice the receive queue");
   refused([](FlowcellOptions& o) { o.receive_queue = 0; }, "receive queue");
   refused([](FlowcellOptions& o) { o.receive_queue = 1u << 31; }, "twice the receive queue");
-  refused([](FlowcellOptions& o) { o.send_queue = 50; }, "51");
+  refused([](FlowcellOptions& o) { o.send_queue = 49; }, "50");
   refused([](FlowcellOptions& o) { o.shape.path_mtu = 0; }, "MTU");
   refused([](FlowcellOptions& o) { o.least_cell = 2048; }, "cells");
   refused([](FlowcellOptions& o) { o.most_cell = uint64_t{1} << 32; }, "cells");
@@ -89,7 +89,7 @@ TEST(FlowcellEnd, OptionsThatCannotWorkAreRefused) {
 // The least send queue that is taken is enough, whatever lies in it without a completion.
 TEST(FlowcellEnd, TheLeastSendQueueIsEnoughForBothDirections) {
   FlowcellOptions o = usual();
-  o.send_queue = 51;
+  o.send_queue = 50;
   Ends e(o);
   std::vector<uint8_t> from(20'000, 1), to(20'000);
   e.talk(Duration::millis(1));
