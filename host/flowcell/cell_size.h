@@ -12,10 +12,11 @@ inline double bytes_in(Rate rate, Duration time) {
   return static_cast<double>(rate.bps) / 8e9 * static_cast<double>(time.ns);
 }
 
-/// 1.5 x BDP of the path at the rate of its link, but no more than passes in a quarter of a round trip at the
-/// rate that it has, so that several are in flight; within the limits, and a multiple of the MTU. Bytes.
+/// 1.5 x BDP of the path at the rate of its link, but no more than passes in half a round trip at the rate that
+/// it has: four fit into the window (PathMeter), and two more; within the limits, and a multiple of the MTU.
+/// Bytes.
 inline uint64_t cell_size(double link_bdp, double bdp, uint32_t mtu, uint64_t least, uint64_t most) {
-  const double wanted = std::min(1.5 * link_bdp, bdp / 4);
+  const double wanted = std::min(1.5 * link_bdp, bdp / 2);
   const double bytes = std::clamp(wanted, static_cast<double>(least), static_cast<double>(most));
   return std::max<uint64_t>(static_cast<uint64_t>(bytes) / mtu, 1) * mtu;
 }

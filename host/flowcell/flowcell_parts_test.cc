@@ -126,7 +126,7 @@ TEST(PathMeter, WindowIsTwiceWhatThePathHolds) {
 }
 
 TEST(CellSize, QuarterOfARoundTripWithinLimits) {
-  EXPECT_EQ(cell_size(16e6, 16e6, 4096, 64 << 10, 8 << 20), 4'000'000u / 4096 * 4096);
+  EXPECT_EQ(cell_size(16e6, 16e6, 4096, 64 << 10, 8 << 20), 8'000'000u / 4096 * 4096);
   EXPECT_EQ(cell_size(1e6, 16e6, 4096, 64 << 10, 8 << 20), 1'500'000u / 4096 * 4096) << "1.5 x BDP of the link";
   EXPECT_EQ(cell_size(1e3, 1e3, 4096, 64 << 10, 8 << 20), 64u << 10);
   EXPECT_EQ(cell_size(1e12, 1e12, 4096, 64 << 10, 8 << 20), 8u << 20);
