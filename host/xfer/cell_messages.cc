@@ -55,6 +55,7 @@ EndFigures CellMessages::figures() const {
   f.resent = sent.duplicates;
   f.duplicates = got.duplicates;
   f.stale = got.stale;
+  f.arrived = got.cells;
   for (uint32_t p = 0; p < end_->paths(); ++p)
     f.round_trip = std::max(f.round_trip, end_->sender().view(p).round_trip);
   return f;

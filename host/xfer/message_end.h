@@ -22,6 +22,7 @@ struct MessageReceived {
 struct EndFigures {
   uint64_t packets = 0, resent = 0, rate_halved = 0;            ///< sent; of flowcell: cells
   uint64_t decoded = 0, duplicates = 0, stale = 0, rq_low = 0;  ///< received
+  uint64_t arrived = 0;  ///< packets or cells received: it grows while a message comes
   Duration round_trip{};
 };
 

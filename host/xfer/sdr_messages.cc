@@ -68,8 +68,15 @@ std::string SdrMessages::error() const {
 EndFigures SdrMessages::figures() const {
   const SenderCounters& sent = end_->sender().counters();
   const ReceiverCounters& got = end_->receiver().counters();
-  return {sent.packets,   sent.resent, sent.rate_halved,        got.decoded_packets,
-          got.duplicates, got.stale,   end_->counters().rq_low, end_->sender().round_trip()};
+  return {sent.packets,
+          sent.resent,
+          sent.rate_halved,
+          got.decoded_packets,
+          got.duplicates,
+          got.stale,
+          end_->counters().rq_low,
+          got.packets,
+          end_->sender().round_trip()};
 }
 
 }  // namespace matchrdma::host
