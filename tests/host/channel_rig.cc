@@ -45,21 +45,25 @@ std::string ChannelRig::begin() {
   return {};
 }
 
+void add(ChannelCounters& to, const ChannelCounters& n) {
+  to.fences += n.fences;
+  to.path_errors += n.path_errors;
+  to.path_stalls += n.path_stalls;
+  to.replayed += n.replayed;
+  to.fallbacks += n.fallbacks;
+  to.returns += n.returns;
+  to.over_pipe += n.over_pipe;
+  to.small += n.small;
+  to.large += n.large;
+  to.puts += n.puts;
+  to.stale_pipe += n.stale_pipe;
+  to.torn_counters += n.torn_counters;
+  to.bad += n.bad;
+}
+
 void ChannelRig::count(const ChannelEngine& e) {
   const ChannelCounters& n = e.counters();
-  totals_.fences += n.fences;
-  totals_.path_errors += n.path_errors;
-  totals_.path_stalls += n.path_stalls;
-  totals_.replayed += n.replayed;
-  totals_.fallbacks += n.fallbacks;
-  totals_.returns += n.returns;
-  totals_.over_pipe += n.over_pipe;
-  totals_.small += n.small;
-  totals_.large += n.large;
-  totals_.puts += n.puts;
-  totals_.stale_pipe += n.stale_pipe;
-  totals_.torn_counters += n.torn_counters;
-  totals_.bad += n.bad;
+  add(totals_, n);
   if (n.bad > 0) wrong_ = "an engine says that its peer is not right: " + e.gone();
 }
 

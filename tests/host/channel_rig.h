@@ -24,6 +24,9 @@ class SlowNic final : public ForwardingNic {
   size_t at_once_;
 };
 
+/// What a run is judged and told by.
+void add(ChannelCounters& to, const ChannelCounters& n);
+
 /// Something that breaks, or is mended.
 struct ChannelMishap {
   enum class What : uint8_t { kQpError, kRestart, kPathDies, kPathReturns, kPipeDown, kPipeUp, kControlLost };
