@@ -23,21 +23,8 @@ Result<void> fits(const host::XferSettings& s, uint32_t max_path_mtu, const std:
 Result<host::TransferOffer> make_offer(const host::XferSettings& s, uint64_t bytes, uint32_t epoch) {
   const auto layout = host::transfer_layout(s, epoch);
   if (!layout) return Error{layout.error()};
-  host::TransferOffer o;
-  o.epoch = epoch;
-  o.scheme = static_cast<uint8_t>(s.scheme);
-  o.copy = s.copy;
-  o.transform = s.hadamard ? static_cast<uint8_t>(1 + static_cast<uint8_t>(*s.hadamard)) : uint8_t{0};
+  host::TransferOffer o = host::offer_of(s, epoch);
   o.bytes = bytes;
-  o.message_bytes = s.message_bytes;
-  o.path_mtu = s.path_mtu;
-  o.code_k = s.code_k;
-  o.code_m = s.code_m;
-  o.messages_ahead = s.messages_ahead;
-  o.rate = static_cast<uint64_t>(s.rate.bps);
-  o.round_trip = static_cast<uint64_t>(s.round_trip.ns);
-  o.paths = s.paths;
-  o.proxied = s.proxied;
   o.layout = *layout;
   return o;
 }

@@ -110,8 +110,9 @@ Result<void> read_cells(const XferArguments& a, XferRequest& r) {
                                       std::pair{"--register", !a.registrar.empty()}})
     if (given && !cells) return Error{std::string(option) + " is of cells alone: add --scheme cells"};
   if (!a.paths.empty()) {
-    const auto paths = parse_whole(a.paths, 1, 64, "choose 1 to 64");
-    if (!paths) return Error{"--paths " + a.paths + ": choose 1 to 64"};
+    const auto paths = parse_whole("--paths", a.paths, 1, host::kMostXferPaths,
+                                   "choose 1 to " + std::to_string(host::kMostXferPaths));
+    if (!paths) return Error{paths.error()};
     x.paths = static_cast<uint32_t>(*paths);
   }
   x.proxied = a.proxied || !a.registrar.empty();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "host/register/pair_request.h"
 #include "host/xfer/model_transfer.h"
 
 namespace matchrdma {
@@ -33,7 +34,7 @@ struct XferRequest {
   std::string ip;      ///< live: where to listen or to connect
   uint16_t port = kXferPort;
   std::string registrar_ip{};  ///< live: of the proxy that is told; empty: none
-  uint16_t registrar_port = 4790;
+  uint16_t registrar_port = host::kRegisterPort;
 };
 
 void add_xfer_options(CLI::App& app, XferArguments& a);

@@ -22,11 +22,11 @@ Result<std::unique_ptr<XferRegistration>> XferRegistration::make(const std::stri
 }
 
 host::ProxyClient::Told XferRegistration::told() {
-  return [known = known_, news = news_](const host::PairOutcome& o) {
+  return [this](const host::PairOutcome& o) {
     if (o.done && !o.remove) {
-      ++*known;
+      ++known_;
     } else if (!o.done) {
-      news->push_back("queue pair " + std::to_string(o.pair.local.qpn) +
+      news_.push_back("queue pair " + std::to_string(o.pair.local.qpn) +
                       (o.remove ? " is not un" : " is not ") + "registered: " + o.why);
     }
   };

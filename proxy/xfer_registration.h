@@ -17,14 +17,16 @@ class XferRegistration {
  public:
   static Result<std::unique_ptr<XferRegistration>> make(const std::string& ip, uint16_t port,
                                                         const std::string& key_file);
+  XferRegistration(const XferRegistration&) = delete;
+
   void tell(const std::vector<host::MessageEnd::Flow>& flows, uint32_t path_mtu, Instant now);
   void run(Instant now) { client_->run(now); }
   /// Nothing of these flows is under way any more: they are unregistered.
   void end(Instant now);
   bool ended() const { return client_->pairs() == 0; }
   /// Flows that both proxies know now, and sentences about those that they do not.
-  size_t known() const { return *known_; }
-  std::vector<std::string> take_news() { return std::exchange(*news_, {}); }
+  size_t known() const { return known_; }
+  std::vector<std::string> take_news() { return std::exchange(news_, {}); }
 
  private:
   explicit XferRegistration(std::unique_ptr<host::ProxyClient> client) : client_(std::move(client)) {}
@@ -33,8 +35,8 @@ class XferRegistration {
 
   std::unique_ptr<host::ProxyClient> client_;
   std::vector<host::ProxiedPair> pairs_;  ///< that were added and not removed
-  std::shared_ptr<size_t> known_ = std::make_shared<size_t>(0);
-  std::shared_ptr<std::vector<std::string>> news_ = std::make_shared<std::vector<std::string>>();
+  size_t known_ = 0;
+  std::vector<std::string> news_;
 };
 
 }  // namespace matchrdma

@@ -97,7 +97,7 @@ struct mrdma_endpoint {
   std::unique_ptr<MessageEnd> end;
   mrdma_nic* nic;
   XferScheme scheme;
-  TransferOffer introduction;  ///< of cells and channels
+  TransferOffer introduction;  ///< the first frame of cells and channels
   Instant polled{};
   bool heard = false;                         ///< control frames since the last poll
   std::string refused{};                      ///< the other end has other options
@@ -244,7 +244,7 @@ mrdma_endpoint* mrdma_endpoint_create(mrdma_nic* nic, const mrdma_options* optio
     auto end = make_end(settled->settings, epoch, side, *nic->nic, {now_ns});
     if (!got(end)) return nullptr;
     return new mrdma_endpoint{std::move(*end), nic, settled->settings.scheme,
-                              introduction(settled->settings, epoch)};
+                              offer_of(settled->settings, epoch)};
   });
 }
 

@@ -63,17 +63,6 @@ Result<void> check_model(const mrdma_model_options& o) {
   return {};
 }
 
-TransferOffer introduction(const XferSettings& s, uint32_t epoch) {
-  TransferOffer o;
-  o.epoch = epoch;
-  o.scheme = static_cast<uint8_t>(s.scheme);
-  o.message_bytes = s.message_bytes;
-  o.path_mtu = s.path_mtu;
-  o.messages_ahead = s.messages_ahead;
-  o.paths = s.paths;
-  return o;
-}
-
 std::string difference(const TransferOffer& here, const TransferOffer& there) {
   const std::pair<const char*, std::pair<uint64_t, uint64_t>> all[] = {
       {"scheme", {here.scheme, there.scheme}},

@@ -30,9 +30,7 @@ Result<T> options_of(const T* given) {
 Result<XferSettings> read_settings(const mrdma_options& o);
 Result<void> check_model(const mrdma_model_options& o);
 
-/// What the ends of cells and channels say first, to compare.
-TransferOffer introduction(const XferSettings& s, uint32_t epoch);
-/// The first option in which two ends differ, as a sentence; empty: none.
+/// The first option in which two ends of cells or channels differ, as a sentence; empty: none.
 std::string difference(const TransferOffer& here, const TransferOffer& there);
 
 }  // namespace matchrdma::host

@@ -5,6 +5,7 @@
 
 #include "dataplane/base/time.h"
 #include "dataplane/base/types.h"
+#include "host/fabric/bytes_in.h"
 #include "host/fabric/nic.h"
 
 namespace matchrdma::host {
@@ -52,8 +53,7 @@ struct ChannelOptions {
 /// Queues and window of `o` for a path of this rate: 1.5 BDP outstanding, receives and requests for 2 BDP. Each
 /// receive takes small_bytes of memory.
 inline void size_for_path(ChannelOptions& o, Rate rate, Duration round_trip) {
-  const auto bdp =
-      static_cast<uint64_t>(static_cast<double>(rate.bps) / 8e9 * static_cast<double>(round_trip.ns));
+  const auto bdp = static_cast<uint64_t>(bytes_in(rate, round_trip));
   const uint64_t fragments = 2 * bdp / o.fragment_bytes;
   o.send_window = std::max<uint64_t>(bdp * 3 / 2, uint64_t{4} * o.fragment_bytes);
   o.receives = static_cast<uint32_t>(std::clamp<uint64_t>(fragments, 64, 1 << 15));

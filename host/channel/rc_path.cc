@@ -190,25 +190,18 @@ void RcPath::send(const ChannelFrame& f, Bytes payload, const RequestNote& note)
 }
 
 void RcPath::write(Bytes data, uint32_t lkey, uint64_t remote, uint32_t rkey, const RequestNote& note) {
-  SendRequest r;
-  r.op = SendRequest::Op::kWrite;
-  r.data = data;
-  r.lkey = lkey;
-  r.remote = remote;
-  r.rkey = rkey;
-  ring_.add(r, note);
+  ring_.add({.op = SendRequest::Op::kWrite, .data = data, .lkey = lkey, .remote = remote, .rkey = rkey}, note);
 }
 
 void RcPath::write_last(Bytes data, uint32_t lkey, uint64_t remote, uint32_t rkey, uint32_t immediate,
                         const RequestNote& note) {
-  SendRequest r;
-  r.op = SendRequest::Op::kWriteImm;
-  r.data = data;
-  r.lkey = lkey;
-  r.remote = remote;
-  r.rkey = rkey;
-  r.immediate = immediate;
-  ring_.add(r, note);
+  ring_.add({.op = SendRequest::Op::kWriteImm,
+             .data = data,
+             .lkey = lkey,
+             .remote = remote,
+             .rkey = rkey,
+             .immediate = immediate},
+            note);
   ++used_;
 }
 

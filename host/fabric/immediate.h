@@ -33,11 +33,12 @@ struct ImmediateLayout {
   }
 
   uint32_t generations() const { return 1u << generation_bits; }
+  uint32_t last_index() const { return (1u << index_bits) - 1; }
   uint32_t pack(const PacketTag& t) const {
     return (t.slot << (32 - slot_bits)) | (t.index << generation_bits) | (t.generation & (generations() - 1));
   }
   PacketTag unpack(uint32_t immediate) const {
-    return {immediate >> (32 - slot_bits), (immediate >> generation_bits) & ((1u << index_bits) - 1),
+    return {immediate >> (32 - slot_bits), (immediate >> generation_bits) & last_index(),
             immediate & (generations() - 1)};
   }
   bool operator==(const ImmediateLayout&) const = default;

@@ -77,6 +77,7 @@ struct SendRequest {
   uint32_t immediate = 0;  ///< WriteImm
   MutableBytes result{};   ///< atomics, under `lkey`: 8 bytes for what stood there before
   uint64_t add_or_compare = 0, swap = 0;
+  bool atomic() const { return op == Op::kFetchAdd || op == Op::kCompareSwap; }
 };
 
 /// Takes one SEND or one WRITE with immediate. UD: `data` begins with kUdPrefix bytes that are the NIC's.

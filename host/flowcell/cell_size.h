@@ -3,14 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "dataplane/base/time.h"
-#include "dataplane/base/types.h"
-
 namespace matchrdma::host {
-
-inline double bytes_in(Rate rate, Duration time) {
-  return static_cast<double>(rate.bps) / 8e9 * static_cast<double>(time.ns);
-}
 
 /// 1.5 x BDP of the path at the rate of its link, but no more than passes in half a round trip at the rate that
 /// it has: four fit into the window (PathMeter), and two more; within the limits, and a multiple of the MTU.

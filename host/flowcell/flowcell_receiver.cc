@@ -43,13 +43,13 @@ size_t FlowcellReceiver::under_way() const {
 
 std::optional<uint32_t> FlowcellReceiver::slot_of(uint32_t immediate) const {
   const PacketTag t = shape_.layout.unpack(immediate);
-  if (t.index == (1u << shape_.layout.index_bits) - 1 || t.slot >= slots_.size()) return {};
+  if (t.index == shape_.layout.last_index() || t.slot >= slots_.size()) return {};
   return t.slot;
 }
 
 Result<void> FlowcellReceiver::begin(Slot& s, const CellPlan& plan) const {
   if (plan.message != s.message || plan.length == 0 || plan.length > s.buffer.size() || plan.cell_bytes == 0 ||
-      cells_of(plan.length, plan.cell_bytes) >= 1u << shape_.layout.index_bits)
+      cells_of(plan.length, plan.cell_bytes) > shape_.layout.last_index())
     return Error{"the peer announces message " + std::to_string(plan.message) + " of " +
                  std::to_string(plan.length) + " bytes in cells of " + std::to_string(plan.cell_bytes) +
                  "; message " + std::to_string(s.message) + " with a buffer of " +

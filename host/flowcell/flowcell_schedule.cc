@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/fabric/bytes_in.h"
+#include "host/flowcell/cell_size.h"
 #include "host/flowcell/flowcell_message.h"
 
 namespace matchrdma::host {
@@ -27,7 +29,7 @@ std::optional<FlowcellSender::Work> FlowcellSender::next_work() {
 }
 
 // The highest number is the probe's (HOST.md H13).
-uint32_t FlowcellSender::most_cells() const { return (1u << options_.shape.layout.index_bits) - 1; }
+uint32_t FlowcellSender::most_cells() const { return options_.shape.layout.last_index(); }
 
 // All cells of a message are of one length, so that the receiver can count them: that of the fastest path. The
 // last ones must not leave most paths idle: there are several for each.

@@ -33,7 +33,7 @@ void FlowcellSender::probe(Path& p, Instant now) {
   const ImmediateLayout& l = options_.shape.layout;
   ++n_.probes;
   p.probed = now;
-  const uint64_t request = p.queue->post_probe(l.pack({0, (1u << l.index_bits) - 1, 0}));
+  const uint64_t request = p.queue->post_probe(l.pack({0, l.last_index(), 0}));
   p.tracking.posted({.posted = now, .request = request, .duplicate = true, .probe = true});
 }
 

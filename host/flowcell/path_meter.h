@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "dataplane/base/time.h"
+#include "dataplane/base/types.h"
+#include "host/fabric/bytes_in.h"
 #include "host/fabric/round_trip.h"
-#include "host/flowcell/cell_size.h"
 
 namespace matchrdma::host {
 

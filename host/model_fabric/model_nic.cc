@@ -11,10 +11,6 @@
 namespace matchrdma::host {
 namespace {
 
-bool is_atomic(const SendRequest& r) {
-  return r.op == SendRequest::Op::kFetchAdd || r.op == SendRequest::Op::kCompareSwap;
-}
-
 ModelPacket::Op op_of(SendRequest::Op op) {
   switch (op) {
     case SendRequest::Op::kWrite:
@@ -151,8 +147,7 @@ size_t ModelNic::post_send(QpHandle qp, std::span<const SendRequest> requests) {
     const auto mtu = static_cast<int64_t>(q->connection.path_mtu);
     const int64_t packets = std::max<int64_t>(1, (static_cast<int64_t>(r.data.size()) + mtu - 1) / mtu);
     MRDMA_CHECK(q->options.transport != Transport::kUd || packets == 1);
-    MRDMA_CHECK(!is_atomic(r) ||
-                (q->options.transport == Transport::kRc && r.result.size() == sizeof(uint64_t)));
+    MRDMA_CHECK(!r.atomic() || (q->options.transport == Transport::kRc && r.result.size() == sizeof(uint64_t)));
     q->posted.push_back({r, q->psn_made, packets});
     q->psn_made += packets;
     ++taken;

@@ -12,7 +12,6 @@ struct ModelNic::Qp {
   struct Posted {
     SendRequest request;
     int64_t first_psn = 0, packets = 0;
-    bool atomic() const { return !request.result.empty(); }
   };
 
   QpHandle handle;

@@ -44,8 +44,8 @@ void ModelNic::answered(Qp& q, const ModelPacket& p) {
   int64_t acked_below = acknowledges ? p.psn + 1 : p.psn;
   if (acked_below > q.psn_sent) return;
   // What passes an atomic without its answer tells that the answer was lost (IBA 9.7.5.1.6).
-  const auto unanswered =
-      std::find_if(q.posted.begin(), q.posted.end(), [](const Qp::Posted& each) { return each.atomic(); });
+  const auto unanswered = std::find_if(q.posted.begin(), q.posted.end(),
+                                       [](const Qp::Posted& each) { return each.request.atomic(); });
   if (unanswered != q.posted.end() && unanswered->first_psn < acked_below) {
     const int64_t psn = unanswered->first_psn;
     if (p.kind == ModelPacket::Kind::kAtomicAnswer && p.psn == psn) {

@@ -7,6 +7,9 @@
 
 namespace matchrdma::host {
 
+/// Where a proxy's registration listener is expected unless its config says otherwise.
+inline constexpr uint16_t kRegisterPort = 4790;
+
 /// A pair of queue pairs. `local` stands on the LAN of the proxy that is asked. PSNs are the first that each
 /// end sends; GIDs are IP addresses (RoCEv2).
 struct ProxiedPair {

@@ -12,7 +12,7 @@ namespace matchrdma::host {
 
 struct ProxyClientOptions {
   std::string ip;  ///< of the proxy's registration listener (docs/admin.md)
-  uint16_t port = 4790;
+  uint16_t port = kRegisterPort;
   /// Registers again so often: the lease goes on, and a proxy that was restarted knows again. A fraction of its
   /// registration_lease (1 h unless configured).
   Duration renew = Duration::seconds(120);

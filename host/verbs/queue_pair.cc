@@ -198,7 +198,7 @@ size_t QueuePair::post_send_some(std::span<const SendRequest> requests) {
         w.wr.ud.remote_qpn = peer_qpn_;
         w.wr.ud.remote_qkey = peer_qkey_;
       }
-    } else if (!r.result.empty()) {
+    } else if (r.atomic()) {
       parts[i] = {reinterpret_cast<uintptr_t>(r.result.data()), static_cast<uint32_t>(r.result.size()), r.lkey};
       w.num_sge = 1;
       w.opcode = r.op == SendRequest::Op::kFetchAdd ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP;

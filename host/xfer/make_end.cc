@@ -14,6 +14,12 @@ Result<std::unique_ptr<MessageEnd>> made(const Result<Options>& options, Nic& ni
   return std::unique_ptr<MessageEnd>(std::move(*end));
 }
 
+template <class Options>
+Result<ImmediateLayout> layout_of(const Result<Options>& options) {
+  if (!options) return Error{options.error()};
+  return options->shape.layout;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<MessageEnd>> make_end(const XferSettings& s, uint32_t epoch, XferSide side, Nic& nic,
@@ -24,19 +30,11 @@ Result<std::unique_ptr<MessageEnd>> make_end(const XferSettings& s, uint32_t epo
 }
 
 Result<ImmediateLayout> transfer_layout(const XferSettings& s, uint32_t epoch) {
-  if (s.scheme == XferScheme::kCells) {
-    const auto o = flowcell_options(s);
-    if (!o) return Error{o.error()};
-    return o->shape.layout;
-  }
-  if (s.scheme == XferScheme::kChannel) {  // it has no immediates
-    const auto o = channel_options(s, XferSide::kSends);
-    if (!o) return Error{o.error()};
-    return ImmediateLayout{};
-  }
-  const auto o = sdr_options(s, epoch);
+  if (s.scheme == XferScheme::kCells) return layout_of(flowcell_options(s));
+  if (s.scheme != XferScheme::kChannel) return layout_of(sdr_options(s, epoch));
+  const auto o = channel_options(s, XferSide::kSends);
   if (!o) return Error{o.error()};
-  return o->shape.layout;
+  return ImmediateLayout{};  // it has no immediates
 }
 
 }  // namespace matchrdma::host

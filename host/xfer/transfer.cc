@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/fabric/bytes_in.h"
 #include "host/flowcell/token.h"
 #include "host/sdr/spread.h"
 
@@ -13,8 +14,7 @@ constexpr uint64_t kReliableChunk = 64 << 10;  // bytes of one WRITE_WITH_IMM of
 constexpr uint32_t kLeastAhead = 4, kMostAhead = 256;
 constexpr Duration kLeastGiveUp = Duration::millis(1);
 constexpr int64_t kRoundTripsAhead = 4;
-constexpr uint32_t kMostPaths = 64;
-constexpr Duration kDirectFloor = Duration::millis(2), kProxiedFloor = Duration::millis(100);
+constexpr Duration kProxiedFloor = Duration::millis(100);
 // A NIC that waits for an ACK: 4.096 us x 2^n; less than 67 ms is met by hosts that are busy alone.
 constexpr uint32_t kLeastTimeout = 14, kMostTimeout = 31;
 
@@ -27,8 +27,7 @@ uint32_t timeout_exponent(Duration round_trip) {
 }  // namespace
 
 uint32_t messages_ahead(Rate rate, Duration round_trip, uint64_t message_bytes) {
-  const double bytes =
-      static_cast<double>(rate.bps) / 8e9 * static_cast<double>(kRoundTripsAhead * round_trip.ns);
+  const double bytes = bytes_in(rate, round_trip * kRoundTripsAhead);
   const double messages = bytes / static_cast<double>(message_bytes) + 1;
   return static_cast<uint32_t>(std::clamp<double>(messages, kLeastAhead, kMostAhead));
 }
@@ -76,8 +75,8 @@ Result<SdrOptions> sdr_options(const XferSettings& s, uint32_t epoch) {
 }
 
 Result<FlowcellOptions> flowcell_options(const XferSettings& s) {
-  if (s.paths == 0 || s.paths > kMostPaths)
-    return Error{"paths: choose 1 to " + std::to_string(kMostPaths) + ", not " + std::to_string(s.paths)};
+  if (s.paths == 0 || s.paths > kMostXferPaths)
+    return Error{"paths: choose 1 to " + std::to_string(kMostXferPaths) + ", not " + std::to_string(s.paths)};
   if (s.copy || s.hadamard)
     return Error{"cells go to the application's memory as they are: leave tier c and the transform out"};
   FlowcellOptions o;
@@ -86,7 +85,7 @@ Result<FlowcellOptions> flowcell_options(const XferSettings& s) {
   o.shape.slots = 1 + s.messages_ahead;
   o.round_trip = s.round_trip;
   o.rate = {std::max<int64_t>(s.rate.bps / s.paths, 1)};
-  o.soft_floor = s.proxied ? kProxiedFloor : kDirectFloor;
+  if (s.proxied) o.soft_floor = kProxiedFloor;
   o.timeout_exponent = timeout_exponent(s.round_trip);
   const uint64_t cells = cells_of(s.message_bytes, o.least_cell) + 1;  // and the probe's number
   auto layout = ImmediateLayout::of(o.shape.slots, cells);
@@ -109,6 +108,24 @@ Result<ChannelOptions> channel_options(const XferSettings& s, XferSide side) {
   o.path_patience = std::max(o.path_patience, s.round_trip * 4);
   o.connection.path_mtu = s.path_mtu;
   o.connection.timeout_exponent = timeout_exponent(s.round_trip);
+  return o;
+}
+
+TransferOffer offer_of(const XferSettings& s, uint32_t epoch) {
+  TransferOffer o;
+  o.epoch = epoch;
+  o.scheme = static_cast<uint8_t>(s.scheme);
+  o.copy = s.copy;
+  o.transform = s.hadamard ? static_cast<uint8_t>(1 + static_cast<uint8_t>(*s.hadamard)) : uint8_t{0};
+  o.message_bytes = s.message_bytes;
+  o.path_mtu = s.path_mtu;
+  o.code_k = s.code_k;
+  o.code_m = s.code_m;
+  o.messages_ahead = s.messages_ahead;
+  o.rate = static_cast<uint64_t>(s.rate.bps);
+  o.round_trip = static_cast<uint64_t>(s.round_trip.ns);
+  o.paths = s.paths;
+  o.proxied = s.proxied;
   return o;
 }
 

@@ -29,6 +29,8 @@ enum class XferTransport : uint8_t {
   kRc,    ///< "rc": one WRITE_WITH_IMM for each 64 KiB
 };
 
+inline constexpr uint32_t kMostXferPaths = 64;
+
 /// It needs no UC.
 bool over_rc(XferScheme s);
 
@@ -43,7 +45,7 @@ struct XferSettings {
   Duration round_trip = Duration::millis(10);  ///< a guess, until it is measured
   bool copy = false;                           ///< tier C: packets go to memory of the library
   uint32_t messages_ahead = 4;                 ///< granted beyond the one that is coming in
-  uint32_t paths = 4;                          ///< of kCells
+  uint32_t paths = 4;                          ///< of kCells, up to kMostXferPaths
   bool proxied = false;                        ///< of kCells: proxies answer for the far end (HOST.md H9)
   /// kBestEffort alone: messages are numbers of this type, and what is lost costs each of them a little (H18).
   std::optional<ElementType> hadamard{};
@@ -74,6 +76,8 @@ Result<ChannelOptions> channel_options(const XferSettings& s, XferSide side);
 /// One end of a transfer, of whichever kind.
 Result<std::unique_ptr<MessageEnd>> make_end(const XferSettings& s, uint32_t epoch, XferSide side, Nic& nic,
                                              Instant now);
+/// What one end says to the other about it, but for the layout and what is moved.
+TransferOffer offer_of(const XferSettings& s, uint32_t epoch);
 /// What an offer says of it, to compare.
 Result<ImmediateLayout> transfer_layout(const XferSettings& s, uint32_t epoch);
 
