@@ -22,28 +22,31 @@ void Inbound::post_receive(uint32_t connection, MutableBytes buffer, uint64_t nu
   stream(connection).posted.push_back({buffer, number, {}});
 }
 
-void Inbound::take_back(uint32_t connection, uint64_t number) {
-  std::erase_if(stream(connection).posted, [number](const Buffer& b) { return b.number == number; });
+// The first posted buffer that a message fits into, or its own.
+std::deque<Inbound::Buffer>::iterator Inbound::posted_for(Stream& s, uint64_t message, uint64_t length) {
+  return std::find_if(s.posted.begin(), s.posted.end(), [&](const Buffer& b) {
+    return s.bound ? b.number == message : b.bytes.size() >= length;
+  });
 }
 
-// The first posted buffer that the message fits into, or its own; otherwise memory of the library.
+bool Inbound::fits(const Buffer& b, uint64_t message, uint64_t length) {
+  if (length <= b.bytes.size()) return true;
+  trouble_ = "message " + std::to_string(message) + " of " + std::to_string(length) +
+             " bytes met a buffer of " + std::to_string(b.bytes.size()) + ": post longer buffers, or send less";
+  return false;
+}
+
+// A posted buffer, or memory of the library.
 std::optional<Inbound::Buffer> Inbound::buffer_for(Stream& s, const Message& m, bool may_wait) {
-  const uint64_t length = m.length;
-  const auto it = std::find_if(s.posted.begin(), s.posted.end(), [&](const Buffer& b) {
-    return s.bound ? b.number == m.number : b.bytes.size() >= length;
-  });
-  if (it != s.posted.end() && it->bytes.size() < length) {
-    trouble_ = "message " + std::to_string(m.number) + " of " + std::to_string(length) +
-               " bytes met a buffer of " + std::to_string(it->bytes.size()) +
-               ": post longer buffers, or send less";
-  } else if (it != s.posted.end()) {
+  const auto it = posted_for(s, m.number, m.length);
+  if (it != s.posted.end() && fits(*it, m.number, m.length)) {
     Buffer b = std::move(*it);
     s.posted.erase(it);
     return b;
   }
   if (may_wait && s.waits) return {};
   Buffer b;
-  b.owned.resize(length);
+  b.owned.resize(m.length);
   b.bytes = b.owned;
   return b;
 }
@@ -64,10 +67,26 @@ void Inbound::deliver(uint32_t id, Stream& s, Message m) {
       {id, m.number, m.buffer.bytes.first(m.length), m.buffer.number, std::move(m.buffer.owned)});
 }
 
+// A message that came before the buffer of its number was posted is copied there.
+bool Inbound::in_place(ChannelReceived& r) {
+  Stream& s = stream(r.connection);
+  if (!s.bound || r.buffer) return true;
+  const auto it = posted_for(s, r.message, r.data.size());
+  if (r.message != s.taken || it == s.posted.end() || !fits(*it, r.message, r.data.size())) return false;
+  std::copy(r.data.begin(), r.data.end(), it->bytes.begin());
+  r.data = it->bytes.first(r.data.size());
+  r.buffer = it->number;
+  r.owned.clear();
+  s.posted.erase(it);
+  return true;
+}
+
 std::optional<ChannelReceived> Inbound::take_received() {
-  if (received_.empty()) return {};
-  ChannelReceived r = std::move(received_.front());
-  received_.pop_front();
+  const auto it =
+      std::find_if(received_.begin(), received_.end(), [this](ChannelReceived& r) { return in_place(r); });
+  if (it == received_.end()) return {};
+  ChannelReceived r = std::move(*it);
+  received_.erase(it);
   ++stream(r.connection).taken;
   taken_.push_back(r.connection);
   return r;

@@ -33,11 +33,9 @@ class Inbound {
   void post_receive(uint32_t connection, MutableBytes buffer, uint64_t number);
   /// Large messages of this connection wait for a posted buffer.
   void wait_for_buffers(uint32_t connection) { stream(connection).waits = true; }
-  /// Each message of this connection takes the buffer of its own number alone; large ones wait for it. One that
-  /// is longer than its buffer is trouble().
+  /// Each message of this connection takes the buffer of its own number alone, and waits for it. One that is
+  /// longer than its buffer is trouble().
   void bind_buffers(uint32_t connection) { stream(connection).waits = stream(connection).bound = true; }
-  /// A posted buffer that no message has taken is the application's again; without effect where one has.
-  void take_back(uint32_t connection, uint64_t number);
   /// Why the engine has to end; empty: it has not.
   const std::string& trouble() const { return trouble_; }
   std::optional<ChannelReceived> take_received();
@@ -103,6 +101,9 @@ class Inbound {
   };
   Stream& stream(uint32_t id);
   std::optional<Buffer> buffer_for(Stream& s, const Message& m, bool may_wait);
+  std::deque<Buffer>::iterator posted_for(Stream& s, uint64_t message, uint64_t length);
+  bool fits(const Buffer& b, uint64_t message, uint64_t length);
+  bool in_place(ChannelReceived& r);
   void give_back(Stream& s, Message& m);
   void deliver(uint32_t id, Stream& s, Message m);
   void grant(uint32_t id, Stream& s, RcPath& path);

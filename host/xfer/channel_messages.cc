@@ -48,29 +48,14 @@ std::optional<MessageSent> ChannelMessages::take_sent() {
 }
 
 Result<std::optional<uint64_t>> ChannelMessages::receive_post(MutableBytes buffer, Instant) {
-  if (buffers_.size() >= options_.messages_ahead) return std::optional<uint64_t>();
-  buffers_.push_back(buffer);
+  if (posted_ - received_ >= options_.messages_ahead) return std::optional<uint64_t>();
   engine_->in().post_receive(kConnection, buffer, posted_);
   return std::optional(posted_++);
 }
 
-// A message that came before its buffer was posted stands in memory of the library.
 std::optional<MessageReceived> ChannelMessages::take_received() {
-  if (buffers_.empty() || !engine_->in().trouble().empty()) return {};
   const auto r = engine_->in().take_received();
   if (!r) return {};
-  const MutableBytes into = buffers_.front();
-  buffers_.pop_front();
-  if (!r->buffer) {
-    engine_->in().take_back(kConnection, received_);
-    if (r->data.size() > into.size()) {
-      too_long_ = "message " + std::to_string(received_) + " of " + std::to_string(r->data.size()) +
-                  " bytes met a buffer of " + std::to_string(into.size()) +
-                  ": post longer buffers, or send less";
-      return {};
-    }
-    std::copy(r->data.begin(), r->data.end(), into.begin());
-  }
   return MessageReceived{received_++, r->data.size(), 0};
 }
 

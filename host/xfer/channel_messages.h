@@ -1,7 +1,5 @@
 #pragma once
 // A connection of a channel as a transfer sees it.
-#include <deque>
-
 #include "host/channel/channel_thread.h"
 #include "host/xfer/message_end.h"
 
@@ -24,7 +22,7 @@ class ChannelMessages final : public MessageEnd {
   bool on_control(const ControlMessage& m, Instant now) override;
   size_t poll(Instant now) override;
   Instant next_wakeup(Instant) const override { return thread_.next_wakeup(); }
-  std::string error() const override { return too_long_.empty() ? engine_->gone() : too_long_; }
+  std::string error() const override { return engine_->gone(); }
   EndFigures figures() const override;
   std::vector<std::string> take_news() override { return std::exchange(news_, {}); }
 
@@ -43,12 +41,10 @@ class ChannelMessages final : public MessageEnd {
   std::unique_ptr<ChannelEngine> engine_;
   ChannelThread thread_;
   Pipe pipe_;
-  std::deque<MutableBytes> buffers_;  ///< posted, by message
   uint64_t posted_ = 0, received_ = 0;
   Instant began_, fell_back_;
   uint64_t fallbacks_ = 0, returns_ = 0;
   std::vector<std::string> news_;
-  std::string too_long_;
 };
 
 }  // namespace matchrdma::host
