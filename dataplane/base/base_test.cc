@@ -92,7 +92,7 @@ TEST(DeadlineHeap, AgreesWithASortedMap) {
 }
 
 TEST(PooledRing, KeepsIndexesOverPushAndPop) {
-  ChunkPool<int> pool(8, 2);
+  ChunkPool<int> pool(700, 2);
   PooledRing<int> ring(pool);
   uint64_t head = 0, tail = 0;
   Prng r(5);
@@ -116,7 +116,7 @@ TEST(PooledRing, KeepsIndexesOverPushAndPop) {
 }
 
 TEST(PooledRing, FullPoolChangesNothingAndComesBack) {
-  ChunkPool<int> pool(1, 2);
+  ChunkPool<int> pool(ChunkPool<int>::kChunk, 2);
   PooledRing<int> a(pool), b(pool);
   for (uint32_t i = 0; i < ChunkPool<int>::kChunk; ++i) ASSERT_TRUE(a.push_back(int{1}));
   EXPECT_FALSE(a.push_back(int{2}));

@@ -2,70 +2,121 @@
 // A deque of T addressed by an absolute, ever-growing index. Its memory comes in chunks from a pool shared by
 // all flows of one worker and bounded at start. A chunk is allocated when it is first needed and kept for ever
 // after.
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
+#include <utility>
 #include <vector>
 
 #include "dataplane/base/check.h"
 
 namespace matchrdma {
 
-/// Chunks of kChunk elements of T, and the directories that rings use while they hold anything.
+/// Chunks of kChunk elements of T, and the directories of rings that hold more than two of them. Memory is
+/// taken from `memory` in slabs, so that neighbours share pages.
 template <typename T>
 class ChunkPool {
  public:
-  static constexpr uint32_t kChunk = 128;
-  static constexpr uint32_t kDirectory = 2048;  ///< chunks one ring can hold: 2^18 elements
-  static constexpr uint64_t kMaxElements = uint64_t{kChunk} * (kDirectory - 1);
+  static constexpr uint32_t kChunk = 32;
+  static constexpr uint32_t kSmallest = 2;          ///< chunks that a ring reaches without a directory
+  static constexpr uint64_t kMaxElements = 262016;  ///< in one ring: below half of the 2^13 chunks it can name
 
-  struct Chunk {
-    T at[kChunk];
-  };
-  struct Directory {
-    Chunk* at[kDirectory];
+  struct alignas(64) Chunk {
+    std::array<T, kChunk> at;
   };
 
-  /// `chunks` x kChunk elements in all; at most `rings` rings may be non-empty at one time.
-  ChunkPool(uint32_t chunks, uint32_t rings) : max_chunks_(chunks), max_directories_(rings) {
-    free_chunks_.reserve(chunks);
-    free_directories_.reserve(rings);
-    chunks_.reserve(chunks);
-    directories_.reserve(rings);
+  /// At most so many elements in all rings, of which at most `rings` may be non-empty at one time.
+  ChunkPool(uint64_t elements, uint32_t rings,
+            std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : memory_(memory),
+        elements_left_(elements),
+        left_(chunks(elements, rings)),
+        rings_(rings),
+        rings_left_(rings) {
+    free_.reserve(left_);
   }
+  /// Bytes that such a pool takes at most, directories aside.
+  static uint64_t bytes(uint64_t elements, uint32_t rings) { return chunks(elements, rings) * sizeof(Chunk); }
+  ChunkPool(const ChunkPool&) = delete;
+  ChunkPool& operator=(const ChunkPool&) = delete;
+  ~ChunkPool() {
+    for (const auto& [chunk, n] : slabs_) {
+      std::destroy_n(chunk, n);
+      memory_->deallocate(chunk, n * sizeof(Chunk), alignof(Chunk));
+    }
+    for (const auto& [directory, size] : directories_)
+      memory_->deallocate(directory, size * sizeof(Chunk*), alignof(Chunk*));
+  }
+
+  uint32_t rings() const { return rings_ - rings_left_; }  ///< not empty now
+  bool take_ring() { return rings_left_ != 0 && rings_left_-- != 0; }
+  void give_ring() { ++rings_left_; }
+
+  bool take_element() { return elements_left_ != 0 && elements_left_-- != 0; }
+  void give_element() { ++elements_left_; }
+
+  /// nullptr: all of them are in use.
   Chunk* take_chunk() {
-    if (!free_chunks_.empty()) {
-      Chunk* c = free_chunks_.back();
-      free_chunks_.pop_back();
-      return c;
-    }
-    if (chunks_.size() == max_chunks_) return nullptr;
-    chunks_.push_back(std::make_unique<Chunk>());
-    return chunks_.back().get();
+    if (free_.empty() && !grow()) return nullptr;
+    Chunk* c = free_.back();
+    free_.pop_back();
+    return c;
   }
-  void give_chunk(Chunk* c) { free_chunks_.push_back(c); }
-  Directory* take_directory() {
-    if (!free_directories_.empty()) {
-      Directory* d = free_directories_.back();
-      free_directories_.pop_back();
-      return d;
+  void give_chunk(Chunk* c) { free_.push_back(c); }
+
+  /// For `size` chunks, a power of two; contents undefined.
+  Chunk** take_directory(uint32_t size) {
+    auto& free = free_directories_[static_cast<size_t>(std::countr_zero(size))];
+    if (free.empty()) {
+      auto* made = static_cast<Chunk**>(memory_->allocate(size * sizeof(Chunk*), alignof(Chunk*)));
+      directories_.emplace_back(made, size);
+      return made;
     }
-    if (directories_.size() == max_directories_) return nullptr;
-    directories_.push_back(std::make_unique<Directory>());
-    return directories_.back().get();
+    Chunk** d = free.back();
+    free.pop_back();
+    return d;
   }
-  void give_directory(Directory* d) { free_directories_.push_back(d); }
+  void give_directory(Chunk** d, uint32_t size) {
+    free_directories_[static_cast<size_t>(std::countr_zero(size))].push_back(d);
+  }
 
  private:
-  uint32_t max_chunks_, max_directories_;
-  std::vector<std::unique_ptr<Chunk>> chunks_;
-  std::vector<std::unique_ptr<Directory>> directories_;
-  std::vector<Chunk*> free_chunks_;
-  std::vector<Directory*> free_directories_;
+  static constexpr size_t kSlabBytes = size_t{2} << 20;
+
+  // Every ring may leave its first and last chunk half used.
+  static uint64_t chunks(uint64_t elements, uint32_t rings) {
+    return elements / kChunk + 2 * std::min<uint64_t>(rings, elements / kChunk + 1);
+  }
+  bool grow() {
+    const auto n =
+        static_cast<uint32_t>(std::min<size_t>(left_, std::max<size_t>(kSlabBytes / sizeof(Chunk), 1)));
+    if (n == 0) return false;
+    auto* slab = static_cast<Chunk*>(memory_->allocate(n * sizeof(Chunk), alignof(Chunk)));
+    std::uninitialized_default_construct_n(slab, n);
+    slabs_.emplace_back(slab, n);
+    left_ -= n;
+    for (uint32_t i = n; i > 0; --i) free_.push_back(slab + i - 1);
+    return true;
+  }
+
+  std::pmr::memory_resource* memory_;
+  uint64_t elements_left_;
+  uint64_t left_;  ///< chunks that are not allocated yet
+  uint32_t rings_, rings_left_;
+  std::vector<Chunk*> free_;
+  std::vector<std::pair<Chunk*, uint32_t>> slabs_;
+  std::array<std::vector<Chunk**>, 14> free_directories_;
+  std::vector<std::pair<Chunk**, uint32_t>> directories_;
 };
 
+/// One cache line: what a push into a chunk that has room touches besides the element.
 template <typename T>
-class PooledRing {
+class alignas(64) PooledRing {
   using Pool = ChunkPool<T>;
+  using Chunk = typename Pool::Chunk;
 
  public:
   explicit PooledRing(Pool& pool) : pool_(&pool) {}
@@ -88,48 +139,77 @@ class PooledRing {
   /// False when the pool or the ring's own limit is exhausted; nothing is changed then and `v` is left as it
   /// was.
   bool push_back(T&& v) {
-    if (size() >= Pool::kMaxElements) return false;
-    if (dir_ == nullptr && (dir_ = pool_->take_directory()) == nullptr) return false;
-    if (tail_ % Pool::kChunk == 0 || empty()) {
-      typename Pool::Chunk* c = pool_->take_chunk();
-      if (c == nullptr) {
-        if (empty()) drop_directory();
-        return false;
-      }
-      dir_->at[(tail_ / Pool::kChunk) % Pool::kDirectory] = c;
+    if (!pool_->take_element()) return false;
+    if ((tail_ % Pool::kChunk == 0 || empty()) && !take_tail_chunk()) {
+      pool_->give_element();
+      return false;
     }
+    slot(tail_) = std::move(v);
     ++tail_;
-    slot(tail_ - 1) = std::move(v);
     return true;
   }
   void pop_front() {
     MRDMA_CHECK(!empty());
     slot(head_) = T{};
+    pool_->give_element();
     ++head_;
-    if (head_ % Pool::kChunk == 0 || head_ == tail_) pool_->give_chunk(chunk(head_ - 1));
-    if (empty()) drop_directory();
+    if (head_ % Pool::kChunk == 0 || empty()) give_chunk(head_ - 1);
   }
   void pop_back() {
     MRDMA_CHECK(!empty());
     slot(tail_ - 1) = T{};
+    pool_->give_element();
     --tail_;
-    if (tail_ % Pool::kChunk == 0 || head_ == tail_) pool_->give_chunk(chunk(tail_));
-    if (empty()) drop_directory();
+    if (tail_ % Pool::kChunk == 0 || empty()) give_chunk(tail_);
   }
   void clear() {
     while (!empty()) pop_front();
   }
+  /// Where the next element will stand, if there is a chunk for it already.
+  const void* next_slot() const {
+    return tail_ % Pool::kChunk == 0 || empty() ? nullptr : &const_cast<PooledRing&>(*this).slot(tail_);
+  }
 
  private:
-  typename Pool::Chunk* chunk(uint64_t i) { return dir_->at[(i / Pool::kChunk) % Pool::kDirectory]; }
-  T& slot(uint64_t i) { return chunk(i)->at[i % Pool::kChunk]; }
-  void drop_directory() {
-    pool_->give_directory(dir_);
-    dir_ = nullptr;
+  Chunk*& chunk(uint64_t i) {
+    const uint64_t n = i / Pool::kChunk;
+    return size_ == Pool::kSmallest ? few_[n % Pool::kSmallest] : many_[n & (size_ - 1)];
   }
+  T& slot(uint64_t i) { return chunk(i)->at[i % Pool::kChunk]; }
+
+  bool take_tail_chunk() {
+    if (size() >= Pool::kMaxElements || (empty() && !pool_->take_ring())) return false;
+    Chunk* c = pool_->take_chunk();
+    if (c == nullptr) {
+      if (empty()) pool_->give_ring();
+      return false;
+    }
+    // All chunks of the directory are in use once the tail's would stand where the head's does.
+    if (!empty() && tail_ / Pool::kChunk - head_ / Pool::kChunk == size_) double_directory();
+    chunk(tail_) = c;
+    return true;
+  }
+  void double_directory() {
+    Chunk** bigger = pool_->take_directory(size_ * 2);
+    for (uint64_t n = head_ / Pool::kChunk; n < tail_ / Pool::kChunk; ++n)
+      bigger[n & (size_ * 2 - 1)] = chunk(n * Pool::kChunk);
+    if (size_ != Pool::kSmallest) pool_->give_directory(many_, size_);
+    many_ = bigger;
+    size_ *= 2;
+  }
+  void give_chunk(uint64_t i) {
+    pool_->give_chunk(chunk(i));
+    if (!empty()) return;
+    pool_->give_ring();
+    if (size_ != Pool::kSmallest) pool_->give_directory(many_, size_);
+    size_ = Pool::kSmallest;
+  }
+
   Pool* pool_;
-  typename Pool::Directory* dir_ = nullptr;
   uint64_t head_ = 0, tail_ = 0;
+  uint32_t size_ = Pool::kSmallest;  ///< chunks that can be named
+  std::array<Chunk*, Pool::kSmallest> few_{};
+  Chunk** many_ = nullptr;
 };
 
 }  // namespace matchrdma

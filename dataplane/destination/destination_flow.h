@@ -93,6 +93,9 @@ struct DestinationFlow {
   // Reports to the source.
   bool report_dirty = false;
   bool report_now = false;
+  bool prompt = false;                    ///< its sender waits for the receiver: progress is told at once
+  Seq reported_end = 0;                   ///< acked_end, as told last
+  Instant news_since = Instant::never();  ///< what was not told yet
   Instant last_report = Instant{-1'000'000'000'000};
   uint64_t report_seq = 0;
   Seq report_from = 0;         ///< where the next report goes on, where one does not hold all holes
@@ -120,5 +123,10 @@ struct DestinationFlow {
   /// Index of the held packet that covers `s`; ring.end() if none.
   uint64_t find(Seq s) const { return find_covering(ring, s); }
 };
+
+/// What an in-order packet of the flow needs will be read soon.
+inline void prefetch(const DestinationFlow& f) {
+  for (size_t line = 0; line < 2; ++line) __builtin_prefetch(reinterpret_cast<const char*>(&f) + 64 * line, 1);
+}
 
 }  // namespace matchrdma

@@ -10,7 +10,20 @@ namespace {
 
 constexpr uint32_t kMostHeaders = 128;  ///< bytes around the payload of one packet
 
-Duration repeat_every(const RoleCtx& ctx) { return {std::max((ctx.rtt / 4).ns, Duration::millis(1).ns)}; }
+Duration repeat_every(const RoleCtx& ctx) {
+  return ctx.crowded({std::max((ctx.rtt / 4).ns, Duration::millis(1).ns)}, ctx.rtt + ctx.rtt / 2);
+}
+
+// Progress alone lets the source forget packets, which is no hurry: where many flows have few packets each in a
+// round trip, a report for every one of them would cost more than the packets.
+Duration progress_wait(const DestinationFlow& f, const RoleCtx& ctx) {
+  constexpr Seq kManyPackets = 32;
+  const Duration least = ctx.timing->custody_ack_interval;
+  const bool asked =
+      f.prompt || !f.beyond.empty() || f.marked_end > f.expected || f.short_of_memory || f.report_from != 0;
+  if (asked || f.acked_end - f.reported_end >= kManyPackets) return least;
+  return ctx.crowded(least, ctx.rtt / 4);
+}
 
 // Asking for more than there is room for would have the source send it again and again while the receiver
 // stands still. The next in order finds room where nothing of the flow is held, or what stands behind it gives
@@ -52,7 +65,7 @@ void on_mark(DestinationFlow& f, const SentMark& m, Egress& egress, const RoleCt
 
 void run_report_timer(DestinationFlow& f, const RoleCtx& ctx) {
   if (report_deadline(f, ctx) > ctx.now) return;
-  CustodyAck a;
+  CustodyAck& a = ctx.out->message<CustodyAck>();
   a.id = f.id;
   a.seq = ++f.report_seq;
   if (f.report_dirty || f.report_now) f.report_news = a.seq;
@@ -67,16 +80,22 @@ void run_report_timer(DestinationFlow& f, const RoleCtx& ctx) {
   }
   a.mark_echo = f.mark_seen;
   a.form = f.form;
-  ctx.out->message(a);
   f.last_report = ctx.now;
+  f.reported_end = f.acked_end;
+  f.news_since = Instant::never();
   f.report_dirty = f.report_from != 0;  // there are more holes than it could hold
   f.report_now = false;
 }
 
-Instant report_deadline(const DestinationFlow& f, const RoleCtx& ctx) {
+Instant report_deadline(DestinationFlow& f, const RoleCtx& ctx) {
   if (f.state != DestState::kActive) return Instant::never();
   if (f.report_now && f.last_report < ctx.now) return ctx.now;
-  if (f.report_dirty || f.report_now) return f.last_report + ctx.timing->custody_ack_interval;
+  if (f.report_now) return f.last_report + ctx.timing->custody_ack_interval;
+  if (f.report_dirty) {
+    const Duration wait = progress_wait(f, ctx);
+    if (f.news_since.is_never()) f.news_since = ctx.now;
+    return later(f.last_report + ctx.timing->custody_ack_interval, f.news_since + wait);
+  }
   if (f.report_news > f.report_echoed) return f.last_report + repeat_every(ctx);
   return Instant::never();
 }

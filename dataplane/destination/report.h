@@ -6,6 +6,6 @@ namespace matchrdma {
 
 void on_mark(DestinationFlow& f, const SentMark& m, Egress& egress, const RoleCtx& ctx);
 void run_report_timer(DestinationFlow& f, const RoleCtx& ctx);
-Instant report_deadline(const DestinationFlow& f, const RoleCtx& ctx);
+Instant report_deadline(DestinationFlow& f, const RoleCtx& ctx);
 
 }  // namespace matchrdma

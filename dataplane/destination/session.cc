@@ -20,6 +20,7 @@ void on_open(DestinationFlow& f, const FlowOpen& m, Egress& egress, const RoleCt
     discard_held(f, egress, ctx);
     f.id = m.id;
     f.path_mtu = m.path_mtu;
+    f.prompt = m.completion == Completion::kEndToEnd;
     f.reopened = m.again;
     f.acked_end = 0;  // of the id before; a fault may come before its BASE
     f.msn_real = -1;
@@ -43,6 +44,7 @@ void on_base(DestinationFlow& f, const FlowBase& m, const RoleCtx& ctx) {
     f.form = {};
     f.rnr_until = Instant{};
     f.rnr_psn = -1;
+    f.reported_end = m.base;
     f.report_seq = f.report_news = f.report_echoed = f.mark_seen = 0;
     f.last_progress = f.last_delivery = ctx.now;
     f.state = m.fresh ? DestState::kActive : DestState::kTracking;

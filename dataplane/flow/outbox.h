@@ -68,6 +68,14 @@ class Outbox {
     messages_.push_back(std::move(m));
     items_.push_back({Side::kWan, Cause::kForward, !in_data_queue(messages_.back()), {}, &messages_.back()});
   }
+  /// The same for a large one, to be filled in place before anything else goes into the outbox.
+  template <typename M>
+  M& message() {
+    MRDMA_CHECK(items_.size() < capacity_);
+    M& m = std::get<M>(messages_.emplace_back(std::in_place_type<M>));
+    items_.push_back({Side::kWan, Cause::kForward, !in_data_queue(messages_.back()), {}, &messages_.back()});
+    return m;
+  }
   /// To be written before any item leaves: what it tells must not be promised before it is kept. Grows only
   /// when all flows end at once.
   void journal(const JournalRecord& r) { journal_.push_back(r); }

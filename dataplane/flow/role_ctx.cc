@@ -23,10 +23,16 @@ uint32_t psn_count(const Frame& f, uint32_t path_mtu) {
 }
 
 uint32_t request_hash(const Frame& f) {
-  const uint8_t head[5] = {f.opcode(), static_cast<uint8_t>(f.icrc_offset() >> 8),
-                           static_cast<uint8_t>(f.icrc_offset()), f.pad_count(),
-                           f.solicited() ? uint8_t{1} : uint8_t{0}};
-  return crc32(crc32(0, Bytes(head)), f.extension_headers());
+  const auto mix = [](uint64_t h, uint64_t w) {
+    h = (h ^ w) * 0x9e3779b97f4a7c15ull;
+    return h ^ (h >> 29);
+  };
+  uint64_t h =
+      mix(f.opcode(), (uint64_t{f.icrc_offset()} << 16) | (uint64_t{f.pad_count()} << 8) | f.solicited());
+  // Extension headers are whole words of four bytes.
+  const Bytes ext = f.extension_headers();
+  for (size_t at = 0; at < ext.size(); at += 4) h = mix(h, load_be32(ext.data() + at));
+  return static_cast<uint32_t>(h >> 32);
 }
 
 }  // namespace matchrdma

@@ -1,5 +1,6 @@
 #pragma once
 // What every stage is given: the time, where outputs go, and the worker's shared means.
+#include <algorithm>
 #include <vector>
 
 #include "dataplane/flow/counters.h"
@@ -22,7 +23,14 @@ struct RoleCtx {
   Duration rtt;  ///< newest windowed minimum of the span's round trip
   bool peer_up = true;
   std::vector<uint32_t>* touched =
-      nullptr;  ///< flows that gate or egress served: they need new deadlines and ACKs
+      nullptr;              ///< flows that gate or egress served: they need new deadlines and ACKs
+  uint32_t busy_flows = 0;  ///< hold packets now
+  /// How long a report or a mark of one flow may wait: `least` where few flows have any, up to `most` where so
+  /// many have that each packet would bring one.
+  Duration crowded(Duration least, Duration most) const {
+    constexpr int64_t kFew = 64;
+    return Duration{std::max(least.ns, std::min(most.ns, least.ns * (busy_flows / kFew)))};
+  }
   /// After that an unanswered message is said again.
   Duration answer_wait() const { return rtt + rtt / 2 + timing->handshake_retry_min; }
 };

@@ -2,7 +2,6 @@
 // Inside of the Shard: its flow records and the stages, one file per stage.
 #include <array>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "dataplane/base/deadline_heap.h"
@@ -10,7 +9,9 @@
 #include "dataplane/flow/cm_learner.h"
 #include "dataplane/flow/correlation.h"
 #include "dataplane/flow/flow_table.h"
+#include "dataplane/flow/id_index.h"
 #include "dataplane/flow/learned_by.h"
+#include "dataplane/shard/asked.h"
 #include "dataplane/shard/shard.h"
 #include "dataplane/source/cnp.h"
 #include "dataplane/source/fault.h"
@@ -34,12 +35,13 @@ struct FlowRecord {
 };
 
 struct Shard::Impl {
-  /// REGISTER or UNREGISTER, repeated until the peer answers.
-  struct Asked {
-    Registration reg;
-    bool unregister = false;
-    bool answered = false;
-    Instant said, retry_at;
+  /// A packet of the burst, and whose it is.
+  struct Seen {
+    ParseResult parsed;
+    bool roce = false;  ///< key, hash and flow say something
+    FlowKey key;        ///< of the flow that it would be a request of
+    uint64_t hash = 0;
+    FlowIndex flow = kNoFlow;
   };
 
   Impl(const ShardConfig& c, PacketPool& p);
@@ -61,6 +63,7 @@ struct Shard::Impl {
   Instant next_wakeup() const;
   RoleCtx context(Instant now, Outbox& out);
   void touch(FlowIndex i);
+  void owe(FlowIndex i);
   void run_flow_timers(const RoleCtx& ctx);
   void expire(FlowIndex i, const RoleCtx& ctx);
   void settle_dirty(const RoleCtx& ctx);
@@ -68,12 +71,16 @@ struct Shard::Impl {
   void arm(FlowIndex i, const RoleCtx& ctx);
 
   // packets.cc: what a packet is and whose it is.
-  void on_packet(RxItem& item, const RoleCtx& ctx);
-  void on_roce(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx);
-  void on_rc_request(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx);
-  void on_rc_response(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx);
-  void on_cnp(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx);
-  void on_opaque(Side side, const Frame& f, Reason why, PacketRef packet, const RoleCtx& ctx);
+  void on_burst(std::span<RxItem> burst, const RoleCtx& ctx);
+  void look_at(RxItem& item, Seen& s) const;
+  void find(Seen& s) const;
+  void prefetch_role(FlowIndex i) const;
+  void on_packet(RxItem& item, Seen& s, const RoleCtx& ctx);
+  void on_roce(Side side, Seen& s, PacketRef packet, const RoleCtx& ctx);
+  void on_rc_request(Side side, Seen& s, PacketRef packet, const RoleCtx& ctx);
+  void on_rc_response(Side side, const Seen& s, PacketRef packet, const RoleCtx& ctx);
+  void on_cnp(Side side, const Seen& s, PacketRef packet, const RoleCtx& ctx);
+  void on_opaque(Side side, const Seen& s, Reason why, PacketRef packet, const RoleCtx& ctx);
   void forward(Side from, Cause cause, PacketRef packet, const RoleCtx& ctx);
   void forward_outside(const Frame& f, Cause cause, PacketRef packet, const RoleCtx& ctx);
   void pass(Side from, const Frame& f, PacketRef packet, const RoleCtx& ctx);
@@ -107,6 +114,7 @@ struct Shard::Impl {
   Instant peer_deadline() const;
 
   // messages.cc: what the peer says.
+  void on_messages(std::span<const Message> messages, const RoleCtx& ctx);
   void on_message(const Message& m, const RoleCtx& ctx);
   template <typename M>
   void to_source(const M& m, const RoleCtx& ctx);
@@ -150,24 +158,23 @@ struct Shard::Impl {
   void on_unregister(const UnregisterQp& m, const RoleCtx& ctx);
   void answered(const Registration& reg, bool unregister, const RoleCtx& ctx);
   void ask(const Registration& reg, bool unregister, const RoleCtx& ctx);
-  void say(Asked& a, const RoleCtx& ctx);
+  void say(const Registration& pair, const RoleCtx& ctx);
 
   FlowRecord* record(FlowIndex i) { return i == kNoFlow ? nullptr : &records[i]; }
-  FlowIndex by_id(FlowId id) const {
-    const auto it = ids.find(id.v);
-    return it == ids.end() ? kNoFlow : it->second;
-  }
+  FlowIndex by_id(FlowId id) const { return ids.find(id); }
 
+  static constexpr size_t kAhead = 32;  ///< packets that are on their way from memory at one time
+  std::array<Seen, kAhead> seen;
   ShardConfig config;
   FixedPolicy fixed_policy{config.tuning};
   PacketPool& pool;
   Counters n;
   Latencies latencies;
   FlowTable table;
+  IdIndex ids;
   SourceFlow::Pools source_pools;  ///< before the records: flows give back to them when they end
   DestinationFlow::Pools destination_pools;
   std::vector<FlowRecord> records;
-  std::unordered_map<uint64_t, FlowIndex> ids;  ///< looked up only, never iterated
   Gate gate;
   Egress egress;
   DeadlineHeap timers;
@@ -177,7 +184,7 @@ struct Shard::Impl {
   Pause pause;
   uint32_t next_flow_id = 0;
 
-  std::vector<Asked> asked;
+  AskedBook asked;
 
   // Learners.
   Correlation correlation;

@@ -35,7 +35,7 @@ bool Shard::Impl::poison_journaled(const JournalRecord& r, const RoleCtx& ctx) {
   f.id = new_id(f.index);             // for the CLOSE at the end of the fault
   f.completion = Completion::kEarly;  // only promises that outran the receiver are in the journal
   f.acked_end = kFirstEpoch + r.acked_end.v;
-  f.seen_end = f.acked_end;
+  f.set_seen_end(f.acked_end);
   f.seen = true;
   f.msn_at_base = r.msn.v;
   poison_qp(f.index, kNakRemoteOperation, ctx);

@@ -83,7 +83,7 @@ void Shard::Impl::retire(const SourceFlow& f, const RoleCtx& ctx) {
 void Shard::Impl::run_wanted(const RoleCtx& ctx) {
   for (size_t k = 0; k < wanted.size(); ++k) {
     const Wanted w = wanted[k];
-    const bool free = std::all_of(asked.begin(), asked.end(), [](const Asked& a) { return !a.unregister; });
+    const bool free = !asked.unregistering();
     if (!free && w.until > ctx.now) continue;
     wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(k--));
     if (free) found(w.pair, w.by, ctx);
@@ -124,8 +124,8 @@ void Shard::Impl::on_flow_open(const FlowOpen& m, const RoleCtx& ctx) {
     i = table.find(m.key);
     r = record(i);
   }
-  if (r->destination->id != m.id) ids.erase(r->destination->id.v);
-  ids[m.id.v] = i;
+  if (r->destination->id != m.id) ids.erase(r->destination->id);
+  ids.put(m.id, i);
   on_open(*r->destination, m, egress, ctx);
   touch(i);
 }
@@ -146,9 +146,7 @@ void Shard::Impl::forget_idle(const RoleCtx& ctx) {
     const FlowRecord* back = record(r.reverse);
     if (!r.source || back == nullptr || !forgettable(r, *back, ctx)) continue;
     const Registration pair = Registration::of(r.source->key, r.source->sender_qpn);
-    std::erase_if(asked, [&](const Asked& a) {
-      return !a.unregister && a.reg.flow(true) == pair.flow(true) && a.reg.flow(false) == pair.flow(false);
-    });
+    if (const Asked* a = asked.find(pair); a != nullptr && !a->unregister) asked.erase(pair);
     unlearn(pair, ctx);
   }
 }

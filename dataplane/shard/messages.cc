@@ -57,6 +57,12 @@ void to_destination(DestinationFlow& f, const FlowFaultAck&, Egress&, const Role
   f.fault_retry_at = Instant::never();
 }
 
+const FlowId* frequent(const Message& m) {
+  if (const auto* a = std::get_if<CustodyAck>(&m)) return &a->id;
+  if (const auto* a = std::get_if<SentMark>(&m)) return &a->id;
+  return nullptr;
+}
+
 template <typename... F>
 struct Overloaded : F... {
   using F::operator()...;
@@ -119,6 +125,27 @@ void Shard::Impl::conclude(FlowIndex i, Verdict v, const RoleCtx& ctx) {
   touch(i);
 }
 
+// The two kinds that come with every few packets go through in steps, as packets do.
+void Shard::Impl::on_messages(std::span<const Message> messages, const RoleCtx& ctx) {
+  for (; !messages.empty(); messages = messages.subspan(std::min(messages.size(), kAhead))) {
+    const std::span<const Message> now = messages.first(std::min(messages.size(), kAhead));
+    std::array<FlowIndex, kAhead> flow;
+    for (const Message& m : now) {
+      if (const FlowId* id = frequent(m)) ids.prefetch(*id);
+    }
+    for (size_t i = 0; i < now.size(); ++i) {
+      const FlowId* id = frequent(now[i]);
+      flow[i] = id == nullptr ? kNoFlow : by_id(*id);
+      if (flow[i] != kNoFlow) __builtin_prefetch(&records[flow[i]]);
+    }
+    for (size_t i = 0; i < now.size(); ++i) prefetch_role(flow[i]);
+    for (size_t i = 0; i < now.size(); ++i) {
+      if (flow[i] != kNoFlow && records[flow[i]].source) prefetch_oldest(*records[flow[i]].source);
+    }
+    for (const Message& m : now) on_message(m, ctx);
+  }
+}
+
 void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
   const auto close = [&](const FlowClose& m) {
     const FlowIndex i = by_id(m.id);
@@ -142,7 +169,7 @@ void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {
     FlowRecord* r = record(i);
     if (r == nullptr || !r->source || r->source->id != m.id) return;
     if (SourceFlow& f = *r->source;
-        f.state == FlowState::kActive && m.confirmed_end <= std::min(f.sent_end, f.epsn)) {
+        f.state == FlowState::kActive && m.confirmed_end <= std::min(f.sent_end(), f.epsn)) {
       // What the receiver has is acknowledged first: only the rest fails.
       confirm(f, m.confirmed_end, m.msn_real, ctx);
       settle_acks(f, ctx);

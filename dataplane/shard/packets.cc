@@ -3,11 +3,18 @@
 #include "dataplane/destination/settle.h"
 #include "dataplane/shard/impl.h"
 #include "dataplane/source/activate.h"
+#include "dataplane/source/plain.h"
 #include "dataplane/wire/icrc.h"
 #include "dataplane/wire/pause_frame.h"
 
 namespace matchrdma {
 namespace {
+
+// The ICRC reads all of it; a packet is too short for the processor to find out by itself.
+void prefetch_payload(const Packet& p) {
+  constexpr uint32_t kLine = 64, kFirst = 2 * kLine, kMost = 66 * kLine;
+  for (uint32_t at = kFirst; at < std::min(p.size, kMost); at += kLine) __builtin_prefetch(p.data + at);
+}
 
 bool tracked(const FlowRecord& r) { return r.source ? r.source->tracked() : r.destination->tracking(); }
 
@@ -35,33 +42,82 @@ void Shard::Impl::pass(Side from, const Frame& f, PacketRef packet, const RoleCt
   forward(from, Cause::kForward, std::move(packet), ctx);
 }
 
-void Shard::Impl::on_packet(RxItem& item, const RoleCtx& ctx) {
-  ++(item.side == Side::kLan ? n.rx_lan : n.rx_wan);
-  PacketRef packet = std::move(item.packet);
-  if (ether_type(packet->bytes()) == kEtherTypePause) {
-    n.reasons.add(Reason::kPause);  // C12: a pause belongs to one link
+// A burst goes through in steps, so that what one packet waits for from memory comes while the others take
+// their step: the header, the table's slot, the key, the flow's record, the flow's own state.
+void Shard::Impl::on_burst(std::span<RxItem> burst, const RoleCtx& ctx) {
+  for (; !burst.empty(); burst = burst.subspan(std::min(burst.size(), kAhead))) {
+    const std::span<RxItem> now = burst.first(std::min(burst.size(), kAhead));
+    for (const RxItem& item : now) __builtin_prefetch(item.packet.get());
+    for (const RxItem& item : now) __builtin_prefetch(item.packet->data);
+    for (size_t i = 0; i < now.size(); ++i) look_at(now[i], seen[i]);
+    for (size_t i = 0; i < now.size(); ++i) table.prefetch_key(seen[i].hash);
+    const uint64_t version = table.version();
+    for (size_t i = 0; i < now.size(); ++i) find(seen[i]);
+    for (size_t i = 0; i < now.size(); ++i) prefetch_role(seen[i].flow);
+    for (size_t i = 0; i < now.size(); ++i) {
+      if (i + 1 < now.size() && seen[i + 1].flow != kNoFlow) prefetch_payload(*now[i + 1].packet);
+      // A packet before it may have made a flow known, or ended one.
+      if (table.version() != version) find(seen[i]);
+      on_packet(now[i], seen[i], ctx);
+    }
+  }
+}
+
+void Shard::Impl::look_at(RxItem& item, Seen& s) const {
+  s.parsed = parse_frame(item.packet->bytes());
+  s.roce = s.parsed.kind == ParseKind::kRoce;
+  if (!s.roce) {
+    s.hash = 0;
     return;
   }
-  const ParseResult parsed = parse_frame(packet->bytes());
+  s.key = FlowKey::of(s.parsed.frame, 0);
+  s.hash = s.key.hash();
+  table.prefetch_slot(s.hash);
+}
+
+void Shard::Impl::find(Seen& s) const {
+  s.flow = s.roce ? table.find(s.key, s.hash) : kNoFlow;
+  if (s.flow != kNoFlow) __builtin_prefetch(&records[s.flow]);
+}
+
+void Shard::Impl::prefetch_role(FlowIndex i) const {
+  if (i == kNoFlow) return;
+  const FlowRecord& r = records[i];
+  if (r.source) {
+    prefetch(*r.source);
+  } else if (r.destination) {
+    prefetch(*r.destination);
+  }
+}
+
+void Shard::Impl::on_packet(RxItem& item, Seen& s, const RoleCtx& ctx) {
+  ++(item.side == Side::kLan ? n.rx_lan : n.rx_wan);
+  PacketRef packet = std::move(item.packet);
+  const ParseResult& parsed = s.parsed;
   if (parsed.kind != ParseKind::kRoce) {
+    if (ether_type(packet->bytes()) == kEtherTypePause) {
+      n.reasons.add(Reason::kPause);  // C12: a pause belongs to one link
+      return;
+    }
     n.reasons.add(parsed.reason);
     forward(item.side, Cause::kForward, std::move(packet), ctx);
     return;
   }
   ++n.roce;
   if (parsed.reason != Reason::kNone) {
-    on_opaque(item.side, parsed.frame, parsed.reason, std::move(packet), ctx);
+    on_opaque(item.side, s, parsed.reason, std::move(packet), ctx);
     return;
   }
-  on_roce(item.side, parsed.frame, std::move(packet), ctx);
+  on_roce(item.side, s, std::move(packet), ctx);
 }
 
-void Shard::Impl::on_roce(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
+void Shard::Impl::on_roce(Side side, Seen& s, PacketRef packet, const RoleCtx& ctx) {
+  const Frame& f = s.parsed.frame;
   switch (f.info().transport) {
     case Transport::kRc:
       break;
     case Transport::kCnp:
-      on_cnp(side, f, std::move(packet), ctx);
+      on_cnp(side, s, std::move(packet), ctx);
       return;
     default:
       if (f.dest_qp().v == 1 && f.info().transport == Transport::kUd) {
@@ -73,36 +129,41 @@ void Shard::Impl::on_roce(Side side, const Frame& f, PacketRef packet, const Rol
       return;
   }
   if (f.info().request) {
-    on_rc_request(side, f, std::move(packet), ctx);
+    on_rc_request(side, s, std::move(packet), ctx);
   } else {
-    on_rc_response(side, f, std::move(packet), ctx);
+    on_rc_response(side, s, std::move(packet), ctx);
   }
 }
 
-void Shard::Impl::on_rc_request(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
-  const FlowKey key = FlowKey::of(f, 0);
-  const FlowIndex i = table.find(key);
+void Shard::Impl::on_rc_request(Side side, Seen& s, PacketRef packet, const RoleCtx& ctx) {
+  Frame& f = s.parsed.frame;
+  const FlowIndex i = s.flow;
   FlowRecord* r = record(i);
   const bool ours = r != nullptr && (side == Side::kLan ? r->source != nullptr : r->destination != nullptr);
   if (!ours) {
-    if (r == nullptr) watch_request(key, f, ctx);
+    if (r == nullptr) watch_request(s.key, f, ctx);
     n.reasons.add(Reason::kUntracked);
     pass(side, f, std::move(packet), ctx);
     return;
   }
-  if (config.tuning.check_icrc && !icrc_ok(f)) {
+  if (config.tuning.check_icrc && !check_icrc(f)) {
     const bool drop = side == Side::kWan && tracked(*r);  // H17: custody has the right one
     n.reasons.add(side == Side::kLan ? Reason::kIcrcLan : Reason::kIcrcWan);
     if (!drop) forward(side, Cause::kForward, std::move(packet), ctx);
     return;
   }
-  touch(i);
   r->last = ctx.now;
   if (side == Side::kLan) {
+    if (const Plain p = accept_plain(*r->source, f, packet, ctx); p != Plain::kNo) {
+      if (p == Plain::kOwes) owe(i);
+      return;
+    }
+    touch(i);
     if (!r->policy_asked) on_first_request(i, f, ctx);
     source_request(*r->source, f, std::move(packet), ctx);
     return;
   }
+  touch(i);
   DestinationFlow& d = *r->destination;
   d.request_seen = ctx.now;
   if (d.tracking()) {
@@ -116,16 +177,16 @@ void Shard::Impl::on_rc_request(Side side, const Frame& f, PacketRef packet, con
   }
 }
 
-void Shard::Impl::on_rc_response(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
+void Shard::Impl::on_rc_response(Side side, const Seen& s, PacketRef packet, const RoleCtx& ctx) {
+  const Frame& f = s.parsed.frame;
   // A response carries the sender's QPN: its key is that of the reverse flow, and it answers the flow behind
   // it.
-  const FlowKey key = FlowKey::of(f, 0);
-  FlowRecord* key_record = record(table.find(key));
+  FlowRecord* key_record = record(s.flow);
   const FlowIndex i = key_record == nullptr ? kNoFlow : key_record->reverse;
   FlowRecord* r = record(i);
   const bool ours = r != nullptr && (side == Side::kLan ? r->destination != nullptr : r->source != nullptr);
   if (!ours) {
-    if (key_record == nullptr) watch_answer(side, key, f, ctx);
+    if (key_record == nullptr) watch_answer(side, s.key, f, ctx);
     n.reasons.add(Reason::kUntracked);
     pass(side, f, std::move(packet), ctx);
     return;
@@ -147,8 +208,8 @@ void Shard::Impl::on_rc_response(Side side, const Frame& f, PacketRef packet, co
   forward_outside(f, is_data ? Cause::kResponse : Cause::kPassedAck, std::move(packet), ctx);
 }
 
-void Shard::Impl::on_cnp(Side side, const Frame& f, PacketRef packet, const RoleCtx& ctx) {
-  FlowRecord* key_record = record(table.find(FlowKey::of(f, 0)));
+void Shard::Impl::on_cnp(Side side, const Seen& s, PacketRef packet, const RoleCtx& ctx) {
+  FlowRecord* key_record = record(s.flow);
   FlowRecord* r = key_record == nullptr ? nullptr : record(key_record->reverse);
   if (side == Side::kLan && r != nullptr && r->destination &&
       on_receiver_cnp(*r->destination, ctx) == Answer::kAbsorb) {
@@ -157,9 +218,10 @@ void Shard::Impl::on_cnp(Side side, const Frame& f, PacketRef packet, const Role
   forward(side, Cause::kForward, std::move(packet), ctx);
 }
 
-void Shard::Impl::on_opaque(Side side, const Frame& f, Reason why, PacketRef packet, const RoleCtx& ctx) {
+void Shard::Impl::on_opaque(Side side, const Seen& s, Reason why, PacketRef packet, const RoleCtx& ctx) {
+  const Frame& f = s.parsed.frame;
   n.reasons.add(why);
-  const FlowIndex i = table.find(FlowKey::of(f, 0));
+  const FlowIndex i = s.flow;
   FlowRecord* r = record(i);
   if (side == Side::kLan && r != nullptr && r->source && r->source->state == FlowState::kActive && icrc_ok(f)) {
     // C14: nobody knows what it does, so nothing after it may be acknowledged before it.

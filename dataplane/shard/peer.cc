@@ -15,8 +15,9 @@ void Shard::Impl::run_peer_timer(const RoleCtx& ctx) {
   }
   if (!peer_lost) custody_until = Instant::never();
   run_custody_age(ctx);
-  for (Asked& a : asked) {
-    if (!a.answered && a.retry_at <= ctx.now) say(a, ctx);
+  for (const Asked* a = asked.first_due(); a != nullptr && a->retry_at <= ctx.now && ctx.out->has_room();
+       a = asked.first_due()) {
+    say(a->reg, ctx);
   }
   if (!drain_told && drain_retry_at <= ctx.now) say_drain(ctx);
   if (table.size() == 0) {
@@ -60,7 +61,7 @@ void Shard::Impl::on_peer_started(const RoleCtx& ctx) {
     r.registered_seq = 0;
     if (r.destination) {
       discard_held(*r.destination, egress, ctx);
-      ids.erase(r.destination->id.v);
+      ids.erase(r.destination->id);
       r.destination->fault_retry_at = Instant::never();
       r.destination->state = DestState::kIdle;
     } else if (r.source) {
@@ -69,10 +70,7 @@ void Shard::Impl::on_peer_started(const RoleCtx& ctx) {
     touch(i);
   }
   gate.forget_told(ctx);
-  for (Asked& a : asked) {
-    a.answered = false;
-    say(a, ctx);
-  }
+  asked.forget_answers(ctx.now);
   if (drain_there) on_drain(Drain{false}, ctx);  // who asked for it is gone
   if (drain_here) say_drain(ctx);
 }
@@ -86,7 +84,7 @@ void Shard::Impl::restart(SourceFlow& f, const RoleCtx& ctx) {
     case FlowState::kActive:
     case FlowState::kReopening:
       if (f.owns()) {
-        ids.erase(f.id.v);
+        ids.erase(f.id);
         reopen(f, new_id(f.index), gate, ctx);
         return;
       }
@@ -108,9 +106,7 @@ void Shard::Impl::restart(SourceFlow& f, const RoleCtx& ctx) {
 Instant Shard::Impl::peer_deadline() const {
   Instant at = earlier(next_probe, custody_until);
   if (!last_heard.is_never() && !peer_lost) at = earlier(at, last_heard + config.timing.peer_timeout);
-  for (const Asked& a : asked) {
-    if (!a.answered) at = earlier(at, a.retry_at);
-  }
+  if (const Asked* a = asked.first_due()) at = earlier(at, a->retry_at);
   if (!drain_told) at = earlier(at, drain_retry_at);
   for (const HeldDreq& h : held_dreqs) at = earlier(at, h.until);
   for (const Wanted& w : wanted) at = earlier(at, w.until);

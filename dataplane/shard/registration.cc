@@ -140,11 +140,11 @@ void Shard::Impl::unlearn(const Registration& reg, const RoleCtx& ctx) {
       discard_owned(*r.source, gate, ctx);
       r.source->state = FlowState::kTransparent;
       write_journal(*r.source, ctx);
-      ids.erase(r.source->id.v);
+      ids.erase(r.source->id);
       r.source.reset();
     } else {
       discard_held(*r.destination, egress, ctx);
-      ids.erase(r.destination->id.v);
+      ids.erase(r.destination->id);
       r.destination.reset();
     }
     r.reverse = kNoFlow;
@@ -192,29 +192,30 @@ void Shard::Impl::on_unregister(const UnregisterQp& m, const RoleCtx& ctx) {
 }
 
 void Shard::Impl::answered(const Registration& reg, bool unregister, const RoleCtx& ctx) {
-  for (Asked& a : asked) {
-    if (!(a.reg == reg) || a.unregister != unregister || a.answered) continue;
-    a.answered = true;
-    if (unregister) {
-      unlearn(reg, ctx);
-    } else {
-      open_started(reg, ctx);
-    }
+  const Asked* found = asked.find(reg);
+  if (found == nullptr || !(found->reg == reg) || found->unregister != unregister || found->answered) return;
+  if (unregister) {
+    asked.erase(reg);
+    unlearn(reg, ctx);
+    return;
   }
-  std::erase_if(asked, [](const Asked& a) { return a.answered && a.unregister; });
+  Asked a = *found;
+  a.answered = true;
+  asked.update(a);
+  open_started(reg, ctx);
 }
 
 void Shard::Impl::ask(const Registration& reg, bool unregister, const RoleCtx& ctx) {
-  std::erase_if(asked, [&](const Asked& a) {
-    return a.reg.flow(true) == reg.flow(true) && a.reg.flow(false) == reg.flow(false);
-  });
-  asked.push_back({reg, unregister, false, {}, {}});
-  say(asked.back(), ctx);
+  asked.put({reg, unregister, false, ctx.now, ctx.now});
+  say(reg, ctx);
 }
 
-void Shard::Impl::say(Asked& a, const RoleCtx& ctx) {
+void Shard::Impl::say(const Registration& pair, const RoleCtx& ctx) {
+  Asked a = *asked.find(pair);
+  a.answered = false;
   a.said = ctx.now;
   a.retry_at = ctx.now + ctx.answer_wait();
+  asked.update(a);
   if (a.unregister && !ended(a.reg, ctx)) return;  // its FLOW_CLOSE is repeated meanwhile
   if (a.unregister) {
     ctx.out->message(UnregisterQp{a.reg, ++ask_seq});
@@ -231,13 +232,9 @@ Registered Shard::register_qp(const Registration& reg, bool local_a, Instant now
   const Registered taken = impl_->learn(mine, true, LearnedBy::kRegistration, ctx);
   if (taken != Registered::kYes) return taken;
   impl_->correlation.forget(mine);
-  for (Impl::Asked& a : impl_->asked) {
-    if (!(a.reg == mine)) continue;
+  if (const Asked* a = impl_->asked.find(mine); a != nullptr && a->reg == mine) {
     // The peer's lease is renewed too, but not by every repetition.
-    if (a.answered && a.said + impl_->config.timing.registration_lease / 8 <= now) {
-      a.answered = false;
-      impl_->say(a, ctx);
-    }
+    if (a->answered && a->said + impl_->config.timing.registration_lease / 8 <= now) impl_->say(mine, ctx);
     return Registered::kYes;
   }
   impl_->ask(mine, false, ctx);
@@ -251,8 +248,9 @@ void Shard::unregister_qp(const Registration& reg, bool local_a, Instant now, Ou
 }
 
 bool Shard::unregistered(const Registration& reg) const {
-  for (const Impl::Asked& a : impl_->asked) {
-    if (a.unregister && (a.reg == reg || a.reg == own_end_first(reg, false))) return false;
+  for (const Registration& r : {reg, own_end_first(reg, false)}) {
+    const Asked* a = impl_->asked.find(r);
+    if (a != nullptr && a->unregister && a->reg == r) return false;
   }
   return true;
 }
@@ -271,9 +269,8 @@ bool Shard::registered(const Registration& reg) const {
         return false;
       }
     }
-    for (const Impl::Asked& a : impl_->asked) {
-      if (a.reg == mine && (!a.answered || a.unregister)) return false;
-    }
+    const Asked* a = impl_->asked.find(mine);
+    if (a != nullptr && a->reg == mine && (!a->answered || a->unregister)) return false;
   }
   return true;
 }

@@ -10,21 +10,19 @@
 #include "dataplane/source/acknowledge.h"
 #include "dataplane/source/activate.h"
 #include "dataplane/source/custody.h"
+#include "dataplane/source/plain.h"
 
 namespace matchrdma {
 namespace {
 
-template <typename T>
-uint32_t chunks(uint32_t elements, uint32_t rings) {
-  // Every ring may leave its first and last chunk half used.
-  return elements / ChunkPool<T>::kChunk + 2 * std::min(rings, elements / ChunkPool<T>::kChunk + 1);
+// A flow that has read holds entries as long as it remembers the answers, and refuses the next READ without
+// one: there is a chunk for every flow.
+uint64_t read_entries(const Limits& l) {
+  return l.custody_packets / 16 + uint64_t{ChunkPool<ReadRange>::kChunk} * l.max_owning_flows;
 }
 
-// A flow that has read holds a chunk as long as it remembers the answers, and refuses the next READ without
-// one: there are two for every flow.
-uint32_t read_chunks(const Limits& l) {
-  return l.custody_packets / 16 / ChunkPool<ReadRange>::kChunk + 2 * l.max_owning_flows;
-}
+// What is rare, one in sixteen of the packets; and one for each flow, which may need it to go on at all.
+uint64_t rare_entries(uint32_t packets, const Limits& l) { return packets / 16 + uint64_t{l.max_owning_flows}; }
 
 // Copies behind a barrier that nobody lifts, an active flow that owes nothing and is owed nothing, and a failed
 // QP whose sender has stopped: its numbers may name another one soon.
@@ -32,7 +30,7 @@ Instant idle_expiry(const SourceFlow& f, const RoleCtx& ctx) {
   const bool idle = f.state == FlowState::kActive && !f.owns();
   const bool stuck = f.state == FlowState::kBarrier && f.owns();
   return idle || stuck || f.state == FlowState::kPoisoned
-             ? later(later(f.last_send, f.last_request), f.idle_since) + ctx.timing->idle_expiry
+             ? later(later(f.last_send(), f.last_request()), f.idle_since) + ctx.timing->idle_expiry
              : Instant::never();
 }
 
@@ -42,17 +40,15 @@ Shard::Impl::Impl(const ShardConfig& c, PacketPool& p)
     : config(c),
       pool(p),
       table(c.limits.max_flows),
-      source_pools{
-          {chunks<Owned>(c.limits.custody_packets, c.limits.max_owning_flows), c.limits.max_owning_flows},
-          {chunks<Confirmed>(c.limits.confirmed_entries, c.limits.max_owning_flows), c.limits.max_owning_flows},
-          {read_chunks(c.limits), c.limits.max_owning_flows},
-          {chunks<Passing>(c.limits.custody_packets / 16, c.limits.max_owning_flows),
-           c.limits.max_owning_flows},
-          {}},
-      destination_pools{
-          {chunks<Held>(c.limits.held_packets, c.limits.max_owning_flows), c.limits.max_owning_flows},
-          {chunks<Answering>(c.limits.held_packets / 16, c.limits.max_owning_flows), c.limits.max_owning_flows},
-          {}},
+      ids(c.limits.max_flows),
+      source_pools{{c.limits.custody_packets, c.limits.max_owning_flows},
+                   {c.limits.confirmed_entries, c.limits.max_owning_flows},
+                   {read_entries(c.limits), c.limits.max_owning_flows},
+                   {rare_entries(c.limits.custody_packets, c.limits), c.limits.max_owning_flows},
+                   {}},
+      destination_pools{{c.limits.held_packets, c.limits.max_owning_flows},
+                        {rare_entries(c.limits.held_packets, c.limits), c.limits.max_owning_flows},
+                        {}},
       gate(c.limits.max_groups),
       egress(c.limits.max_groups, c.tuning.slot),
       timers(c.limits.max_flows),
@@ -74,12 +70,20 @@ RoleCtx Shard::Impl::context(Instant now, Outbox& out) {
   ctx.tuning = &config.tuning;
   ctx.policy = config.policy != nullptr ? config.policy : &fixed_policy;
   ctx.rtt = rtt;
+  ctx.busy_flows = std::max(source_pools.owned.rings(), destination_pools.held.rings());
   ctx.touched = &touched;
   ctx.peer_up = last_heard.is_never() || last_heard + config.timing.peer_timeout > now;
   return ctx;
 }
 
+// Something happens to the flow: what it owes is looked at when the run ends, and no packet is plain before.
 void Shard::Impl::touch(FlowIndex i) {
+  if (records[i].source) records[i].source->plain_left = 0;
+  owe(i);
+}
+
+// The flow owes an ACK, or a timer.
+void Shard::Impl::owe(FlowIndex i) {
   if (records[i].dirty) return;
   records[i].dirty = true;
   dirty.push_back(i);
@@ -95,8 +99,8 @@ void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> mes
   }
   const RoleCtx ctx = context(now, out);
   egress.slots().run(now, rtt);  // before anything of the next slot
-  for (const Message& m : messages) on_message(m, ctx);
-  for (RxItem& item : burst) on_packet(item, ctx);
+  on_messages(messages, ctx);
+  on_burst(burst, ctx);
   run_flow_timers(ctx);
   gate.run(ctx);
   egress.run(ctx);
@@ -161,6 +165,7 @@ void Shard::Impl::settle_dirty(const RoleCtx& ctx) {
       share_failure(*r.destination, r.reverse, ctx);
     }
     arm(i, ctx);
+    if (r.source) r.source->plain_left = plain_packets(*r.source, ctx);
   }
   dirty.clear();
 }
@@ -208,11 +213,16 @@ Shard::Shard(const ShardConfig& config, PacketPool& pool) : impl_(std::make_uniq
 Shard::~Shard() = default;
 
 uint64_t Shard::table_bytes(const Limits& l) {
-  constexpr uint64_t kKeys = sizeof(FlowKey) + 8 * sizeof(FlowIndex);  // table, free list, timers
+  // The table's key, its slots, the index of ids, the timers and the free list.
+  constexpr uint64_t kKeys = 64 + 4 * 8 + 4 * 16 + 2 * 16 + sizeof(FlowIndex);
   // Of the two flows of a pair one has its source here.
   constexpr uint64_t kFlow = sizeof(FlowRecord) + (sizeof(SourceFlow) + sizeof(DestinationFlow)) / 2 + kKeys;
-  return l.max_flows * kFlow + l.custody_packets * (sizeof(Owned) + sizeof(Passing) / 16) +
-         l.held_packets * (sizeof(Held) + sizeof(Answering) / 16) + l.confirmed_entries * sizeof(Confirmed);
+  const uint32_t rings = l.max_owning_flows;
+  return l.max_flows * kFlow + ChunkPool<Owned>::bytes(l.custody_packets, rings) +
+         ChunkPool<Passing>::bytes(rare_entries(l.custody_packets, l), rings) +
+         ChunkPool<Held>::bytes(l.held_packets, rings) +
+         ChunkPool<Answering>::bytes(rare_entries(l.held_packets, l), rings) +
+         ChunkPool<Confirmed>::bytes(l.confirmed_entries, rings);
 }
 
 void Shard::run_once(std::span<RxItem> burst, std::span<const Message> messages, Instant now, Outbox& out) {

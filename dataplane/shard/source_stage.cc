@@ -23,12 +23,12 @@ bool other_port(SourceFlow& f, const Frame& req) {
 }
 
 void note_seen(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
-  const Seq psn = unwrap24(req.psn().v, f.seen ? f.seen_end : kFirstEpoch + req.psn().v);
+  const Seq psn = unwrap24(req.psn().v, f.seen ? f.seen_end() : kFirstEpoch + req.psn().v);
   if (req.info().read_class && (f.state != FlowState::kActive || psn < f.base)) {
-    note_read_early(f, req, psn, !f.seen || psn >= f.seen_end, ctx);
+    note_read_early(f, req, psn, !f.seen || psn >= f.seen_end(), ctx);
   }
   const Seq end = psn + psn_count(req, f.path_mtu);
-  f.seen_end = f.seen ? std::max(f.seen_end, end) : end;
+  f.set_seen_end(f.seen ? std::max(f.seen_end(), end) : end);
   f.seen = true;
 }
 
@@ -36,7 +36,7 @@ void note_seen(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
 
 FlowId Shard::Impl::new_id(FlowIndex i) {
   const FlowId id{(uint64_t{config.instance} << 32) | ++next_flow_id};
-  ids[id.v] = i;
+  ids.put(id, i);
   return id;
 }
 
@@ -46,7 +46,7 @@ void Shard::Impl::open(SourceFlow& f, const RoleCtx& ctx) {
     n.reasons.add(Reason::kFlowLimit);
     return;
   }
-  ids.erase(f.id.v);
+  ids.erase(f.id);
   open_flow(f, new_id(f.index), ctx);
   touch(f.index);
 }
@@ -82,7 +82,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
   if (f.path_mtu != 0) note_seen(f, req, ctx);
   switch (f.state) {
     case FlowState::kPaired:
-      if (ctx.peer_up && !draining() && f.seen && f.seen_end > f.no_base_below && f.open_after <= ctx.now)
+      if (ctx.peer_up && !draining() && f.seen && f.seen_end() > f.no_base_below && f.open_after <= ctx.now)
         open(f, ctx);
       [[fallthrough]];
     case FlowState::kOpening:
@@ -200,20 +200,20 @@ void Shard::Impl::source_answer_active(SourceFlow& f, const Frame& answer, Packe
   }
   ++n.real_acks_absorbed;
   if (kind == kAethAck) {
-    if (psn + 1 <= f.sent_end) confirm(f, psn + 1, answer.aeth_msn(), ctx);
+    if (psn + 1 <= f.sent_end()) confirm(f, psn + 1, answer.aeth_msn(), ctx);
     f.ack_again = true;
   } else if (kind == kAethRnr || syndrome == kNakSequence) {
-    if (psn < f.confirmed_end || psn >= f.sent_end) return;
+    if (psn < f.confirmed_end || psn >= f.sent_end()) return;
     confirm(f, psn, answer.aeth_msn(), ctx);
     if (syndrome == kNakSequence) resend_from(f, psn, gate, ctx);
-  } else if (kind == kAethNak && psn >= f.confirmed_end && psn < f.sent_end) {
+  } else if (kind == kAethNak && psn >= f.confirmed_end && psn < f.sent_end()) {
     poison_qp(f.index, syndrome, ctx);
   }
 }
 
 void Shard::Impl::source_answer_before_lift(SourceFlow& f, const Frame& answer, PacketRef packet,
                                             const RoleCtx& ctx) {
-  const Seq psn = unwrap24(answer.psn().v, f.seen ? f.seen_end : f.base);
+  const Seq psn = unwrap24(answer.psn().v, f.seen ? f.seen_end() : f.base);
   const bool based = f.state == FlowState::kBasing || f.state == FlowState::kBarrier;
   if (answer.opcode() != op::kRcAck) {
     // Only the last response of a request, after all others, tells that and the MSN of what it acknowledges
@@ -229,7 +229,7 @@ void Shard::Impl::source_answer_before_lift(SourceFlow& f, const Frame& answer, 
     if (f.seen) on_real_ack_before_lift(f, psn + 1, answer.aeth_msn(), gate, ctx);
   } else if (based && psn < f.base) {
     forget_base(f, gate, ctx);
-  } else if (syndrome == kNakSequence && f.state == FlowState::kBarrier && psn <= f.seen_end) {
+  } else if (syndrome == kNakSequence && f.state == FlowState::kBarrier && psn <= f.seen_end()) {
     on_real_ack_before_lift(f, psn, answer.aeth_msn(), gate, ctx);
     if (f.state == FlowState::kActive) {
       resend_from(f, psn, gate, ctx);  // H6: what it asks for is in custody

@@ -6,8 +6,8 @@
 
 #include "dataplane/source/acknowledge.h"
 #include "dataplane/source/duplicate.h"
+#include "dataplane/source/owned.h"
 #include "dataplane/source/read_fence.h"
-#include "dataplane/wire/icrc.h"
 
 namespace matchrdma {
 namespace {
@@ -25,38 +25,6 @@ Accepted refuse(SourceFlow& f, Seq psn, Reason why, const RoleCtx& ctx) {
 bool over_memory(const SourceFlow& f, uint32_t bytes, const RoleCtx& ctx) {
   return ctx.n->custody_bytes + bytes > ctx.limits->custody_hard_bytes &&
          f.owned_bytes + bytes > ctx.limits->reserve_bytes_per_flow;
-}
-
-// Size of the message a packet belongs to, where the wire tells it: RETH length, or the payload of an ONLY.
-void note_message_size(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
-  const OpcodeInfo& i = req.info();
-  if (i.read_class) {
-    f.message_small = true;
-  } else if (i.first || i.only) {
-    const uint32_t bytes = i.reth ? req.reth_length() : (i.only ? req.payload_length() : UINT32_MAX);
-    f.message_small = bytes <= ctx.tuning->small_message;
-  }
-}
-
-Owned make_owned(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, PacketRef packet,
-                 const RoleCtx& ctx) {
-  const OpcodeInfo& i = req.info();
-  note_message_size(f, req, ctx);
-  Owned o;
-  o.psn = psn;
-  o.psns = psns;
-  o.accepted = ctx.now;
-  o.header_hash = request_hash(req);
-  o.payload_crc = crc32(0, req.payload());
-  o.packet = std::move(packet);
-  if (i.ends_message() || i.read_class) {
-    ++f.messages;
-    o.flags |= i.read_class ? Owned::kReadClass : Owned::kEnds;
-  }
-  if (req.ack_req()) o.flags |= Owned::kAckReq;
-  if (f.message_small) o.flags |= Owned::kSmall;
-  o.messages_end = f.messages;
-  return o;
 }
 
 // Takes custody of the packet at epsn. False: a limit stands in the way (already counted).
@@ -84,9 +52,7 @@ bool take(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx
   }
   f.epsn += psns;
   f.owned_bytes += bytes;
-  ctx.n->custody_bytes += bytes;
-  ++ctx.n->custody_packets;
-  ctx.n->custody_peak = std::max(ctx.n->custody_peak, ctx.n->custody_bytes);
+  count_taken(bytes, ctx);
   return true;
 }
 
@@ -163,8 +129,8 @@ Accepted accept_request(SourceFlow& f, const Frame& req, PacketRef& packet, Gate
   }
   // What made us drop is over, other than a memory that is full: one NAK instead of the sender's whole timeout.
   if (std::exchange(f.dropped_for_peer, false)) f.chosen_drop = -1;
-  const bool paused = f.last_request + kRetransmissionPause <= ctx.now;
-  f.last_request = ctx.now;
+  const bool paused = f.last_request() + kRetransmissionPause <= ctx.now;
+  f.set_last_request(ctx.now);
   if (psn <= f.epsn) f.jumped_to = -1;
   if (psn < f.epsn && paused) note_went_back(f, psn);
   if (psn < f.base) {
@@ -192,10 +158,11 @@ bool accept_before_lift(SourceFlow& f, const Frame& req, PacketRef& packet, cons
   if (!take(f, req, kept, ctx)) return false;
   // Not gated: it was forwarded before anybody promised a rate, and counts as admitted.
   Owned& o = f.window.back();
-  o.sent = f.last_send = ctx.now;
+  o.sent = ctx.now;
   o.flags |= Owned::kSent;
-  f.admit_index = f.window.end();
-  f.admitted_end = f.released_end = f.sent_end = o.end();
+  f.set_admit_index(f.window.end());
+  f.raise_released(o.end());
+  f.note_sent(o.end(), ctx.now);
   if (o.has(Owned::kEnds) || o.has(Owned::kAckReq)) want_ack(f, o.end(), o.accepted);
   return true;
 }
@@ -204,19 +171,19 @@ void run_accept_timers(SourceFlow& f, const RoleCtx& ctx) {
   if (nak_deadline(f, ctx) <= ctx.now) f.gap_nak = SourceFlow::GapNak::kDue;
   // hold_max (H3): a NIC that waits longer resends; above the soft limit only admission acknowledges.
   if (ctx.n->custody_bytes > ctx.limits->custody_soft_bytes) return;
-  while (f.released_end < f.epsn) {
-    const uint64_t i = f.find(f.released_end);
+  while (f.released_end() < f.epsn) {
+    const uint64_t i = f.find(f.released_end());
     if (i >= f.window.end() || f.window[i].accepted + ctx.timing->hold_max > ctx.now) break;
     const Owned& o = f.window[i];
-    f.released_end = o.end();
-    if (o.has(Owned::kAckReq) || o.has(Owned::kEnds)) want_ack(f, f.released_end, o.accepted);
+    f.raise_released(o.end());
+    if (o.has(Owned::kAckReq) || o.has(Owned::kEnds)) want_ack(f, o.end(), o.accepted);
   }
 }
 
 Instant accept_deadline(SourceFlow& f, const RoleCtx& ctx) {
   Instant at = nak_deadline(f, ctx);
-  if (f.released_end < f.epsn && ctx.n->custody_bytes <= ctx.limits->custody_soft_bytes) {
-    const uint64_t i = f.find(f.released_end);
+  if (f.released_end() < f.epsn && ctx.n->custody_bytes <= ctx.limits->custody_soft_bytes) {
+    const uint64_t i = f.find(f.released_end());
     if (i < f.window.end()) at = earlier(at, f.window[i].accepted + ctx.timing->hold_max);
   }
   return at;

@@ -79,12 +79,19 @@ Seq read_fence(SourceFlow& f) {
 
 Seq ceiling_end(SourceFlow& f) {
   if (f.state != FlowState::kActive) return kNoCeiling;
-  return std::min({f.released_end, read_fence(f), completion_fence(f)});
+  return std::min({f.released_end(), read_fence(f), completion_fence(f)});
 }
 
 void want_ack(SourceFlow& f, Seq end, Instant accepted) {
   if (f.ack_wanted_end <= f.acked_end) f.ack_asked = accepted;
   f.ack_wanted_end = std::max(f.ack_wanted_end, end);
+}
+
+bool ask_if_due(SourceFlow& f, const Owned& o, const RoleCtx& ctx) {
+  ++f.since_ack;
+  if (!o.has(Owned::kAckReq) && !o.has(Owned::kEnds) && f.since_ack < ctx.tuning->ack_every) return false;
+  want_ack(f, o.end(), o.accepted);
+  return true;
 }
 
 void note_told(SourceFlow& f, Seq end) {

@@ -21,6 +21,9 @@ int64_t messages_below(SourceFlow& f, Seq end);
 /// request came that it is due for.
 void want_ack(SourceFlow& f, Seq end, Instant accepted);
 
+/// `o` was put on the span for the first time: true when an ACK for it is due now, which is noted.
+[[nodiscard]] bool ask_if_due(SourceFlow& f, const Owned& o, const RoleCtx& ctx);
+
 /// The sender knows that everything below `end` has come.
 void note_told(SourceFlow& f, Seq end);
 

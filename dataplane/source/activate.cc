@@ -28,7 +28,7 @@ Message open_message(const SourceFlow& f) {
 }
 
 void set_base(SourceFlow& f, Seq base) {
-  f.base = f.epsn = f.confirmed_end = f.admitted_end = f.released_end = f.acked_end = f.sent_end = base;
+  f.restart_at(base);
   f.ack_wanted_end = f.far_received_end = base;
   f.messages = f.messages_confirmed = 0;
   f.msn_at_base = f.has_start ? f.start_msn : 0;
@@ -42,7 +42,8 @@ void set_base(SourceFlow& f, Seq base) {
   f.mark_seq = 0;
   f.marks = {};
   f.ack_echo = 0;
-  f.last_mark = f.last_send = Instant{};
+  f.last_mark = Instant{};
+  f.note_passed(Instant{});
   f.lifted_answered = false;
   f.lifted_end = base;
   f.rto_backoff = 0;
@@ -68,10 +69,8 @@ void begin_close(SourceFlow& f, FlowEvent why, Gate& gate, const RoleCtx& ctx) {
 void lift(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
   // The receiver's MSN is an anchor: from here on ours is what it would say.
   f.epsn = std::max(f.epsn, end);
-  f.admitted_end = std::max(f.admitted_end, end);
-  f.released_end = std::max(f.released_end, end);
-  f.sent_end = std::max(f.sent_end, end);
-  f.sent_end = std::max(f.sent_end, f.seen_end);  // what passed meanwhile is at the far side too
+  f.raise_released(end);
+  f.raise_sent(std::max(end, f.seen_end()));  // what passed meanwhile is at the far side too
   confirm(f, end, msn, ctx);
   f.msn_at_base = unwrap24(msn.v, (1 << 24) + int64_t{msn.v}) - f.messages_confirmed;
   note_told(f, end);
@@ -133,7 +132,7 @@ void on_opened(SourceFlow& f, const FlowOpened& m, const RoleCtx& ctx) {
     return;
   }
   f.base_fresh = f.has_start && !f.seen;
-  set_base(f, f.base_fresh ? kFirstEpoch + f.start.v : f.seen_end);
+  set_base(f, f.base_fresh ? kFirstEpoch + f.start.v : f.seen_end());
   if (f.base_fresh) f.real_ack_end = -1;
   f.fire(FlowEvent::kOpened);
   start_handshake(f, FlowBase{f.id, f.base, f.base_fresh, false}, ctx);
@@ -148,13 +147,13 @@ void on_base_answered(SourceFlow& f, const FlowBaseAck& m, const RoleCtx& ctx) {
     return;
   }
   // What the LAN brought out of order has passed all the same, and the far side may speak of it.
-  f.sent_end = std::max(f.sent_end, f.seen_end);
+  f.raise_sent(f.seen_end());
   f.fire(FlowEvent::kBaseAnsweredFresh);
   start_handshake(f, FlowLifted{f.id, f.lifted_end}, ctx);
 }
 
 void on_real_ack_before_lift(SourceFlow& f, Seq end, Msn msn, Gate& gate, const RoleCtx& ctx) {
-  if (end > f.seen_end) {
+  if (end > f.seen_end()) {
     if (++f.strange_acks >= kContradictions) contradict(f, gate, ctx);
     return;
   }
@@ -186,7 +185,7 @@ void start_over(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
 }
 
 void forget_base(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
-  f.no_base_below = f.seen_end;
+  f.no_base_below = f.seen_end();
   start_over(f, gate, ctx);
 }
 
@@ -223,6 +222,7 @@ void end_for_good(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
 
 void drain(SourceFlow& f) {
   f.draining = true;
+  f.plain_left = 0;
   // Nothing of it was promised, and the gap would never close: the sender sends it again.
   f.gap.clear();
   f.gap_since = Instant::never();

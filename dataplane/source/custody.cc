@@ -10,7 +10,7 @@ namespace {
 void remember_confirmed(SourceFlow& f, const Owned& o, const RoleCtx& ctx) {
   if (o.has(Owned::kReadClass)) return;  // their ranges are remembered in `reads`
   while (f.confirmed.size() >= ctx.limits->confirmed_per_flow) f.confirmed.pop_front();
-  if (!f.confirmed.push_back({o.psn, o.header_hash, o.payload_crc}) && !f.confirmed.empty()) {
+  if (!f.confirmed.push_back({o.psn, o.header_hash, o.payload}) && !f.confirmed.empty()) {
     // The worker's pool is used up: this flow's oldest entry makes room, its other entries stay useful.
     f.confirmed.pop_front();
   }
@@ -43,7 +43,7 @@ void forget_gap(SourceFlow& f) {
 
 void flag_resend(SourceFlow& f, uint64_t i) {
   Owned& o = f.window[i];
-  if (o.has(Owned::kResend) || i >= f.admit_index) return;
+  if (o.has(Owned::kResend) || i >= f.admit_index()) return;
   o.flags |= Owned::kResend;
   ++f.resend_pending;
   f.resend_scan = std::min(f.resend_scan, i);
@@ -61,7 +61,8 @@ class HoleScan {
 
   /// [begin, end) is missing at the destination. False: enough for now.
   bool look(Seq begin, Seq end) {
-    for (uint64_t i = first_ending_above(f_.window, begin); i < f_.admit_index && f_.window[i].psn < end; ++i) {
+    for (uint64_t i = first_ending_above(f_.window, begin); i < f_.admit_index() && f_.window[i].psn < end;
+         ++i) {
       if (left_-- == 0) {
         f_.repair_cursor = f_.window[i].psn;
         return false;
@@ -113,7 +114,7 @@ void send_mark(SourceFlow& f, const RoleCtx& ctx) {
   f.marks[f.mark_seq % f.marks.size()] = {f.mark_seq, ctx.now};
   f.last_mark = ctx.now;
   // Not beyond epsn: what was discarded with a lost peer is the sender's, and nobody waits for it (seed 85034).
-  const Seq highest_end = std::min(f.sent_end, f.epsn);
+  const Seq highest_end = std::min(f.sent_end(), f.epsn);
   ctx.out->message(SentMark{f.id, f.mark_seq, highest_end, f.confirmed_end, f.ack_echo});
 }
 
@@ -126,15 +127,17 @@ void note_receiver_credits(SourceFlow& f, const CustodyAck& a) {
 }
 
 Instant mark_deadline(const SourceFlow& f, const RoleCtx& ctx) {
-  if (f.window.empty() || f.sent_end == f.base) return Instant::never();
+  if (f.window.empty() || f.sent_end() == f.base) return Instant::never();
   // One mark reorder_window after the last packet proves its loss; then a slow repeat until all is confirmed. A
   // sender that never pauses that long gets its marks all the same, or no loss of it would ever be proven.
   const Duration window = ctx.timing->reorder_window;
-  const Instant proof = f.last_send + window;
-  if (f.last_mark < proof)
-    return earlier(later(proof, f.last_mark + window),
-                   f.last_mark + Duration{std::max((ctx.rtt / 8).ns, (window * 4).ns)});
-  return f.last_mark + Duration{std::max((ctx.rtt / 4).ns, Duration::millis(1).ns)};
+  if (f.last_mark < f.last_send() + window) {
+    const Instant pause = f.last_send() + ctx.crowded(window, ctx.rtt / 16);
+    const Duration most = ctx.crowded({std::max((ctx.rtt / 8).ns, (window * 4).ns)}, ctx.rtt / 4);
+    return earlier(later(pause, f.last_mark + window), later(f.last_mark, f.unmarked_since) + most);
+  }
+  const Duration slow{std::max((ctx.rtt / 4).ns, Duration::millis(1).ns)};
+  return f.last_mark + ctx.crowded(slow, ctx.rtt + ctx.rtt / 4);
 }
 
 }  // namespace
@@ -143,9 +146,12 @@ void confirm(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
   if (end <= f.confirmed_end) return;
   const bool past_owned = end > f.epsn;
   f.confirmed_end = end;
+  // What is released was last touched a round trip ago.
+  for (uint64_t i = f.window.begin(); i < f.window.end() && f.window[i].psn < end; ++i)
+    __builtin_prefetch(f.window[i].packet.get(), 1);
   while (!f.window.empty() && f.window.front().end() <= end) {
     const uint64_t i = f.window.begin();
-    MRDMA_CHECK(i < f.admit_index);
+    MRDMA_CHECK(i < f.admit_index());
     f.messages_confirmed = f.window.front().messages_end;
     ctx.latencies->custody_age.add(ctx.now - f.window.front().accepted);
     remember_confirmed(f, f.window.front(), ctx);
@@ -155,7 +161,8 @@ void confirm(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
   // seed 3892725726).
   if (!f.window.empty()) f.confirmed_end = std::min(end, f.window.front().psn);
   if (past_owned) {
-    f.epsn = f.admitted_end = f.released_end = end;
+    f.epsn = end;
+    f.raise_released(end);
     f.msn_at_base = unwrap24(msn.v, f.msn_at_base + f.messages) - f.messages;
     f.messages_confirmed = f.messages;
     // What waits behind a gap may stand below it now, and was promised to nobody: the sender sends it again.
@@ -166,7 +173,7 @@ void confirm(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
 }
 
 void on_custody_ack(SourceFlow& f, const CustodyAck& a, Gate& gate, const RoleCtx& ctx) {
-  if (a.confirmed_end > f.sent_end || a.received_end > f.sent_end) {
+  if (a.confirmed_end > f.sent_end() || a.received_end > f.sent_end()) {
     ctx.n->reasons.add(Reason::kCustodyAckRange);
     return;
   }
@@ -197,14 +204,14 @@ void confirm_answered(SourceFlow& f, const RoleCtx& ctx) {
   for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
     if (f.reads[i].complete() && f.reads[i].end <= fence) end = std::max(end, f.reads[i].end);
   }
-  if (end <= f.confirmed_end || end > std::min(f.sent_end, f.epsn)) return;
+  if (end <= f.confirmed_end || end > std::min(f.sent_end(), f.epsn)) return;
   confirm(f, end, {}, ctx);
   send_mark(f, ctx);
 }
 
 void resend_from(SourceFlow& f, Seq psn, Gate& gate, const RoleCtx& ctx) {
   uint64_t i = std::max(f.find(psn), f.window.begin());
-  for (; i < f.admit_index; ++i) {
+  for (; i < f.admit_index(); ++i) {
     Owned& o = f.window[i];
     // Answered READ-class requests are never repeated.
     if (o.has(Owned::kReadClass) && o.end() <= f.acked_end) continue;
@@ -219,25 +226,25 @@ void run_repair_timers(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
     return;
   }
   if (mark_deadline(f, ctx) <= ctx.now) send_mark(f, ctx);
-  if (f.sent_end <= f.confirmed_end) return;
+  if (f.sent_end() <= f.confirmed_end) return;
   if (f.rto_at.is_never()) {
-    f.rto_at = later(f.last_send, ctx.now) + retransmit_timeout(f, ctx);
+    f.rto_at = later(f.last_send(), ctx.now) + retransmit_timeout(f, ctx);
     return;
   }
   if (f.rto_at > ctx.now) return;
   // Nothing was heard for a whole timeout: the oldest packet that the far side has not reported.
   const uint64_t i = f.find(std::max(f.confirmed_end, f.far_received_end));
-  if (i < f.admit_index && !(f.window[i].sent + retransmit_timeout(f, ctx) > ctx.now)) flag_resend(f, i);
+  if (i < f.admit_index() && !(f.window[i].sent + retransmit_timeout(f, ctx) > ctx.now)) flag_resend(f, i);
   ++f.rto_backoff;
   f.rto_at = ctx.now + retransmit_timeout(f, ctx);
   gate.offer(f, ctx);
 }
 
-Instant repair_deadline(const SourceFlow& f, const RoleCtx& ctx) {
+Instant repair_deadline(SourceFlow& f, const RoleCtx& ctx) {
   if (f.window.empty()) return Instant::never();
-  const Instant rto =
-      f.sent_end > f.confirmed_end ? (f.rto_at.is_never() ? ctx.now : f.rto_at) : Instant::never();
-  return earlier(mark_deadline(f, ctx), rto);
+  if (f.sent_end() <= f.confirmed_end) return mark_deadline(f, ctx);
+  if (f.rto_at.is_never()) f.rto_at = later(f.last_send(), ctx.now) + retransmit_timeout(f, ctx);
+  return earlier(mark_deadline(f, ctx), f.rto_at);
 }
 
 void discard_unacknowledged(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
@@ -246,14 +253,13 @@ void discard_unacknowledged(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
   f.passing.clear();
   while (!f.window.empty() && f.window.back().psn >= f.acked_end && !f.window.back().has(Owned::kReadClass)) {
     const Owned& o = f.window.back();
-    if (f.window.end() > f.admit_index) uncount_gated(f, o.packet->size, ctx);
+    if (f.window.end() > f.admit_index()) uncount_gated(f, o.packet->size, ctx);
     uncount(f, o, ctx);
     f.epsn = o.psn;
     f.window.pop_back();
   }
-  f.admit_index = std::min(f.admit_index, f.window.end());
-  f.admitted_end = std::min(f.admitted_end, f.epsn);
-  f.released_end = std::min(f.released_end, f.epsn);
+  f.set_admit_index(std::min(f.admit_index(), f.window.end()));
+  f.lower_released(f.epsn);
   f.ack_wanted_end = std::min(f.ack_wanted_end, f.epsn);
   f.messages = f.window.empty() ? f.messages_confirmed : f.window.back().messages_end;
   // Indices are given out again.
@@ -270,7 +276,7 @@ void discard_owned(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
   f.passing.clear();
   f.confirmed.clear();
   forget_gap(f);
-  f.admit_index = f.window.end();
+  f.set_admit_index(f.window.end());
   f.rto_at = Instant::never();
 }
 

@@ -20,7 +20,7 @@ void resend_from(SourceFlow& f, Seq psn, Gate& gate, const RoleCtx& ctx);
 /// Sends the marks and resends that are due.
 void run_repair_timers(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
 /// When run_repair_timers has something to do.
-Instant repair_deadline(const SourceFlow& f, const RoleCtx& ctx);
+Instant repair_deadline(SourceFlow& f, const RoleCtx& ctx);
 /// The peer is silent: what was never acknowledged is discarded from the newest back, and the sender resends it
 /// (PROTOCOL 8, span down). A READ-class request stays, its responses may be under way.
 void discard_unacknowledged(SourceFlow& f, Gate& gate, const RoleCtx& ctx);

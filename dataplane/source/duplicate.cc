@@ -12,15 +12,16 @@ namespace {
 
 enum class Same : uint8_t { kEqual, kPayloadDiffers, kHeaderDiffers };
 
-Same compare(uint32_t header_hash, uint32_t payload_crc, const Frame& req) {
+Same compare(uint32_t header_hash, PayloadPrint payload, const Frame& req) {
   if (request_hash(req) != header_hash) return Same::kHeaderDiffers;
-  return crc32(0, req.payload()) == payload_crc ? Same::kEqual : Same::kPayloadDiffers;
+  // The same headers make the same length.
+  return same_payload(payload_print(req), payload, req.payload().size()) ? Same::kEqual : Same::kPayloadDiffers;
 }
 
 // An owned packet is compared with the kept bytes themselves: equal hashes are no proof when bytes would be
 // lost.
 Same compare_owned(const Owned& o, const Frame& req) {
-  const Same quick = compare(o.header_hash, o.payload_crc, req);
+  const Same quick = compare(o.header_hash, o.payload, req);
   if (quick != Same::kEqual) return quick;
   const ParseResult kept = parse_frame(o.packet->bytes());
   const Bytes a = kept.frame.payload(), b = req.payload();
@@ -79,7 +80,7 @@ const Confirmed* find_confirmed(const SourceFlow& f, Seq psn) {
 Accepted on_confirmed(SourceFlow& f, const Frame& req, Seq psn, PacketRef& packet, Gate& gate,
                       const RoleCtx& ctx) {
   if (const Confirmed* c = find_confirmed(f, psn)) {
-    switch (compare(c->header_hash, c->payload_crc, req)) {
+    switch (compare(c->header_hash, c->payload, req)) {
       case Same::kEqual:
         answer_again(f, req, Reason::kDuplicateConfirmed, ctx);
         return Accepted::kTaken;

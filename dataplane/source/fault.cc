@@ -15,7 +15,7 @@ constexpr Duration kStillMoving = Duration::seconds(1);
 
 void on_request_poisoned(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
   if (!f.ack_form.known) f.ack_form = AckTemplate::mirrored(req);
-  f.last_request = ctx.now;
+  f.set_last_request(ctx.now);
   const Seq psn = unwrap24(req.psn().v, f.fault_psn);
   // A sender that goes back shows its oldest outstanding PSN, better than we can know it: it may have taken a
   // response that we did not count.
@@ -27,7 +27,7 @@ void on_request_poisoned(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
 void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
   if (f.state == FlowState::kPoisoned) return;
   ++ctx.n->faults;
-  f.last_request = later(f.last_request, ctx.now);
+  f.set_last_request(later(f.last_request(), ctx.now));
   // The oldest PSN the sender has outstanding; inside a READ its next expected response, so that the fault
   // never stands in the middle of a response stream.
   f.fault_psn = f.acked_end;
@@ -38,9 +38,9 @@ void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
   }
   f.fault_msn = std::max<int64_t>(messages_below(f, f.fault_psn), 0);  // never less than was told
   f.fault_syndrome = syndrome;
-  f.fault_last_seen = f.seen_end;
+  f.fault_last_seen = f.seen_end();
   const bool known = f.tracked() || f.state == FlowState::kDoubted;
-  const bool outstanding = known && std::max(f.epsn, f.seen_end) > f.fault_psn;
+  const bool outstanding = known && std::max(f.epsn, f.seen_end()) > f.fault_psn;
   discard_owned(f, gate, ctx);
   f.reads.clear();
   // An unanswered CLOSE is repeated all the same: the far side waits for its marker (seed 74698).
@@ -55,7 +55,7 @@ void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
 
 void doubt(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
   f.fault_syndrome = syndrome;
-  f.fault_last_seen = std::max(f.seen_end, f.acked_end);
+  f.fault_last_seen = std::max(f.seen_end(), f.acked_end);
   f.doubt_ends = ctx.now + ctx.timing->doubt_wait;
   f.moved_on = Instant{-1'000'000'000'000};
   gate.remove(f);

@@ -16,13 +16,13 @@ constexpr int64_t kFloorShare = 100;  // of the policy's rate: what an expired b
 Rate halved(Rate rate, Rate floor) { return Rate{std::max(std::min(floor.bps, rate.bps), rate.bps / 2)}; }
 
 void enqueue(BudgetGroup& g, SourceFlow& f) {
-  const bool pass = !f.passing.empty() && f.passing.front().behind <= f.admit_index;
+  const bool pass = !f.passing.empty() && f.passing.front().behind <= f.admit_index();
   BudgetGroup::List* l = &g.bulk;
   f.queued = SourceFlow::Queue::kBulk;
   if (f.resend_pending > 0 || pass) {
     l = &g.urgent;
     f.queued = SourceFlow::Queue::kUrgent;
-  } else if (f.window[f.admit_index].has(Owned::kSmall)) {
+  } else if (f.window[f.admit_index()].has(Owned::kSmall)) {
     l = &g.small;
     f.queued = SourceFlow::Queue::kSmall;
   }
@@ -40,37 +40,32 @@ uint64_t next_resend(SourceFlow& f) {
   return i;
 }
 
-void count_admitted(BudgetGroup& g, uint32_t bytes, const RoleCtx& ctx) {
-  ctx.n->admitted_bytes += bytes;
-  g.admitted_bytes += bytes;
-}
-
 void put_on_span(SourceFlow& f, Owned& o, Cause cause, const RoleCtx& ctx) {
   o.sent = ctx.now;
   o.flags |= Owned::kSent;
-  f.last_send = ctx.now;
-  f.sent_end = std::max(f.sent_end, o.end());
+  f.note_sent(o.end(), ctx.now);
   count_admitted(*f.group, o.packet->size, ctx);
   ctx.out->packet(Side::kWan, cause, o.packet.share());
 }
 
 void admit(SourceFlow& f, const RoleCtx& ctx) {
-  Owned& o = f.window[f.admit_index];
+  Owned& o = f.window[f.admit_index()];
   put_on_span(f, o, Cause::kFirst, ctx);
-  ++f.admit_index;
+  f.set_admit_index(f.admit_index() + 1);
   ctx.latencies->gate_wait.add(ctx.now - o.accepted);
-  f.admitted_end = o.end();
-  f.released_end = std::max(f.released_end, f.admitted_end);
+  f.raise_released(o.end());
   f.gate_bytes -= o.packet->size;
   f.group->backlog_bytes -= o.packet->size;
   ctx.n->gate_bytes -= o.packet->size;
-  ++f.since_ack;
-  if (o.has(Owned::kAckReq) || o.has(Owned::kEnds) || f.since_ack >= ctx.tuning->ack_every) {
-    want_ack(f, o.end(), o.accepted);
-  }
+  static_cast<void>(ask_if_due(f, o, ctx));
 }
 
 }  // namespace
+
+void count_admitted(BudgetGroup& g, uint32_t bytes, const RoleCtx& ctx) {
+  ctx.n->admitted_bytes += bytes;
+  g.admitted_bytes += bytes;
+}
 
 uint32_t next_gate_bytes(SourceFlow& f) {
   if (f.state == FlowState::kReopening) return 0;
@@ -78,8 +73,8 @@ uint32_t next_gate_bytes(SourceFlow& f) {
     const uint64_t i = next_resend(f);
     if (i < f.window.end()) return f.window[i].packet->size;
   }
-  if (!f.passing.empty() && f.passing.front().behind <= f.admit_index) return f.passing.front().packet->size;
-  if (f.admit_index < f.window.end()) return f.window[f.admit_index].packet->size;
+  if (!f.passing.empty() && f.passing.front().behind <= f.admit_index()) return f.passing.front().packet->size;
+  if (f.admit_index() < f.window.end()) return f.window[f.admit_index()].packet->size;
   return 0;
 }
 
@@ -115,17 +110,17 @@ bool Gate::send_one(SourceFlow& f, const RoleCtx& ctx) {
     ++ctx.n->custody_resends;
     return true;
   }
-  if (!f.passing.empty() && f.passing.front().behind <= f.admit_index) {
+  if (!f.passing.empty() && f.passing.front().behind <= f.admit_index()) {
     Passing& p = f.passing.front();
     g.bucket.charge(p.packet->size);
     count_admitted(g, p.packet->size, ctx);
-    f.last_send = ctx.now;
+    f.note_passed(ctx.now);
     ctx.out->packet(Side::kWan, p.cause, std::move(p.packet));
     f.passing.pop_front();
     return true;
   }
-  if (f.admit_index >= f.window.end()) return false;
-  g.bucket.charge(f.window[f.admit_index].packet->size);
+  if (f.admit_index() >= f.window.end()) return false;
+  g.bucket.charge(f.window[f.admit_index()].packet->size);
   admit(f, ctx);
   return true;
 }

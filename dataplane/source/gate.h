@@ -73,6 +73,9 @@ class Gate {
   uint32_t max_groups_;
 };
 
+/// Bytes that leave for the span on account of the group.
+void count_admitted(BudgetGroup& g, uint32_t bytes, const RoleCtx& ctx);
+
 /// Bytes of the next item the flow would send; 0 if it has none.
 uint32_t next_gate_bytes(SourceFlow& f);
 

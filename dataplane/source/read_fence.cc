@@ -80,7 +80,7 @@ void note_went_back(SourceFlow& f, Seq psn) {
 }
 
 bool on_response(SourceFlow& f, const Frame& resp) {
-  const Seq psn = unwrap24(resp.psn().v, f.seen_end);
+  const Seq psn = unwrap24(resp.psn().v, f.seen_end());
   for (uint64_t i = f.reads.begin(); i < f.reads.end(); ++i) {
     ReadRange& r = f.reads[i];
     if (psn < r.begin || psn >= r.end) continue;
@@ -89,7 +89,7 @@ bool on_response(SourceFlow& f, const Frame& resp) {
     ++r.next_response;
     // The sender takes a response as an acknowledgement of everything before it.
     const Seq told = r.complete() ? r.end : psn;
-    if (told > f.acked_end && told <= f.sent_end) note_told(f, told);
+    if (told > f.acked_end && told <= f.sent_end()) note_told(f, told);
     return r.complete();
   }
   return false;
@@ -99,7 +99,7 @@ bool msn_is_exact(const SourceFlow& f, Seq psn) {
   const uint64_t last = f.reads.end();
   for (uint64_t i = f.reads.begin(); i < last; ++i) {
     const ReadRange& r = f.reads[i];
-    if (psn >= r.begin && psn < r.end) return !r.retried || psn + 1 == f.seen_end;
+    if (psn >= r.begin && psn < r.end) return !r.retried || psn + 1 == f.seen_end();
   }
   return false;
 }

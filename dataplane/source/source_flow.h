@@ -1,6 +1,7 @@
 #pragma once
 // State of one flow at its source: what is owned, what was promised to the sender, what the far side confirmed.
 // Knows nothing of the receiver's proxy beyond its messages. All PSN bounds are exclusive ends ("..._end").
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -14,6 +15,7 @@
 #include "dataplane/flow/message.h"
 #include "dataplane/flow/outbox.h"
 #include "dataplane/flow/seq_find.h"
+#include "dataplane/wire/icrc.h"
 
 namespace matchrdma {
 
@@ -25,7 +27,8 @@ struct Owned {
   Instant accepted, sent;
   uint32_t psns = 1;          ///< READ occupies one per response packet (C13)
   uint32_t messages_end = 0;  ///< messages since base that are complete when this packet is
-  uint32_t header_hash = 0, payload_crc = 0;
+  uint32_t header_hash = 0;
+  PayloadPrint payload;
   uint8_t flags = 0;
   Seq end() const { return psn + psns; }
   bool has(uint8_t f) const { return (flags & f) != 0; }
@@ -34,7 +37,8 @@ struct Owned {
 /// What is remembered of a confirmed packet (C4).
 struct Confirmed {
   Seq psn = 0;
-  uint32_t header_hash = 0, payload_crc = 0;
+  uint32_t header_hash = 0;
+  PayloadPrint payload;
 };
 
 /// A READ-class request: outstanding while next_response < end, remembered after.
@@ -63,7 +67,29 @@ inline constexpr Duration kRetransmissionPause = Duration::millis(1);
 
 struct BudgetGroup;
 
-struct SourceFlow {
+/// All that an in-order request of a plain flow reads and writes (source/plain.h): two cache lines.
+struct alignas(64) PlainState {
+  explicit PlainState(ChunkPool<Owned>& p) : window(p) {}
+
+  PooledRing<Owned> window;
+  Seq epsn = 0;  ///< next PSN to accept
+  // What plain packets did: everything below `plain_end` was accepted and put on the span, the newest at
+  // `plain_at`, and none of the window below `plain_index` waits for the gate.
+  Seq plain_end = 0;
+  uint64_t plain_index = 0;
+  Instant plain_at{-1'000'000'000'000};
+  BudgetGroup* group = nullptr;
+  uint64_t owned_bytes = 0;
+  uint32_t messages = 0;    ///< complete ones accepted since base
+  uint32_t plain_left = 0;  ///< so many packets may go the plain way before the flow is looked at again
+  uint32_t since_ack = 0;
+  uint16_t port = 0;           ///< UDP source port of its requests when it was inferred
+  bool message_small = false;  ///< the message being accepted counts as small at the gate
+  uint8_t ect = 2;
+};
+static_assert(sizeof(PlainState) == 128);
+
+struct SourceFlow : PlainState {
   struct Pools {
     ChunkPool<Owned> owned;
     ChunkPool<Confirmed> confirmed;
@@ -72,58 +98,53 @@ struct SourceFlow {
     NodePool nodes;
   };
   explicit SourceFlow(Pools& p)
-      : window(p.owned), confirmed(p.confirmed), reads(p.reads), passing(p.passing), gap(&p.nodes) {}
+      : PlainState(p.owned), confirmed(p.confirmed), reads(p.reads), passing(p.passing), gap(&p.nodes) {}
+
+  // Acknowledging and repair: what an ACK and the timers of a plain flow need.
+  Seq confirmed_end = 0;
+  Seq acked_end = 0;  ///< told to the sender
+  Seq ack_wanted_end = 0;
+  Instant ack_asked;  ///< when the oldest request whose ACK is due was accepted
+  Seq base = 0;
+  int64_t msn_at_base = 0;  ///< messages the receiver had completed at base; exact once the barrier is lifted
+  Instant last_mark;
+  Instant unmarked_since;  ///< when the oldest packet behind the last mark was sent
+  Instant rto_at = Instant::never();
+  Instant retry_at = Instant::never();  ///< of its handshake
+  Seq journaled_end = -1;  ///< acked_end of the journal's record; -1: it says that nothing is promised
+  uint32_t messages_confirmed = 0;
+  uint32_t resend_pending = 0;
+  FlowState state = FlowState::kPaired;
+  Completion completion = Completion::kTransparent;
+  bool ack_again = false;  ///< repeat ACK(ceiling) though nothing rose: an absorbed duplicate asked
+  bool draining = false;   ///< no new custody; becomes transparent once all is confirmed (C14)
 
   // Identity.
   FlowKey key;
   Qpn sender_qpn;
   FlowId id;
   uint32_t path_mtu = 0;
-  Completion completion = Completion::kTransparent;
   bool credits_used = false;
   bool activated = false;     ///< it was active at some time
   bool vouched = false;       ///< CM or a registration named the pair
   bool inferred = false;      ///< by correlation: it may be wrong
-  uint16_t port = 0;          ///< UDP source port of its requests when it was inferred
   uint32_t strange_acks = 0;  ///< in a row, above everything the sender sent
   Instant open_after{-1};     ///< the far side did not see it on its path yet (C10)
   bool has_start = false;
   Psn start;
   int64_t start_msn = 0;
   uint32_t index = 0;  ///< in the shard's flow table
-  FlowState state = FlowState::kPaired;
-  BudgetGroup* group = nullptr;
 
-  // Sequence numbers.
-  Seq seen_end = 0;  ///< highest PSN seen from the LAN + 1, any state
-  bool seen = false;
-  Seq base = 0;
-  Seq epsn = 0;  ///< next PSN to accept
-  Seq confirmed_end = 0;
-  Seq admitted_end = 0;  ///< everything below was admitted by the gate
-  Seq released_end = 0;  ///< admitted, or waited hold_max
-  Seq acked_end = 0;     ///< told to the sender
-  Seq sent_end = 0;      ///< highest PSN put on the span + 1
-  uint64_t admit_index = 0;
+  bool seen = false;  ///< any request came from the LAN
 
-  PooledRing<Owned> window;
   PooledRing<Confirmed> confirmed;
   PooledRing<ReadRange> reads;
   PooledRing<Passing> passing;
   SeqMap<PacketRef> gap;  ///< behind a LAN gap (PROTOCOL 4, psn > epsn)
-  uint64_t owned_bytes = 0;
   uint64_t gate_bytes = 0;
 
   // Acknowledging.
-  Seq ack_wanted_end = 0;
-  Instant ack_asked;       ///< when the oldest request whose ACK is due was accepted
-  bool ack_again = false;  ///< repeat ACK(ceiling) though nothing rose: an absorbed duplicate asked
-  uint32_t since_ack = 0;
-  int64_t msn_at_base = 0;  ///< messages the receiver had completed at base; exact once the barrier is lifted
   bool msn_known = false;
-  uint32_t messages = 0;  ///< complete ones accepted since base
-  uint32_t messages_confirmed = 0;
-  bool message_small = false;  ///< the message being accepted counts as small at the gate
   int64_t msn_real = -1;
   uint8_t credit_code = 31;
   AckTemplate ack_form;
@@ -135,12 +156,11 @@ struct SourceFlow {
   uint32_t given_count = 0;
   uint64_t fence_index = 0;  ///< end-to-end: no message of the window ends below this index
 
-  Instant last_request{-1'000'000'000'000};  ///< newest request from the LAN that was accepted or kept
-  Instant idle_since;                        ///< newest step of its handshake: from there on it may be idle
-  Seq went_back_to = -1;                     ///< where the last retransmission after a pause started
-  uint32_t went_back_times = 0;              ///< in a row
-  Seq jumped_to = -1;                        ///< the same above epsn: does the QP live anew? (C4)
-  uint32_t jumps = 0;                        ///< retransmissions in a row that started at jumped_to
+  Instant idle_since;            ///< newest step of its handshake: from there on it may be idle
+  Seq went_back_to = -1;         ///< where the last retransmission after a pause started
+  uint32_t went_back_times = 0;  ///< in a row
+  Seq jumped_to = -1;            ///< the same above epsn: does the QP live anew? (C4)
+  uint32_t jumps = 0;            ///< retransmissions in a row that started at jumped_to
 
   // LAN gap.
   Instant gap_since = Instant::never();
@@ -162,22 +182,17 @@ struct SourceFlow {
   };
   std::array<Mark, 64> marks{};
   uint64_t mark_seq = 0;
-  Instant last_mark, last_send;
   uint64_t ack_echo = 0;
   uint64_t resend_scan = 0;
-  uint32_t resend_pending = 0;
   Seq repair_cursor = 0;  ///< PSN in a hole where the next report goes on
   Seq far_received_end = 0;
-  Instant rto_at = Instant::never();
   uint32_t rto_backoff = 0;
 
   // Handshakes.
-  Instant retry_at = Instant::never();
   uint32_t retry_count = 0;
   bool lifted_answered = false;
   Seq lifted_end = 0;
-  bool draining = false;  ///< no new custody; becomes transparent once all is confirmed (C14)
-  bool drained = false;   ///< the close under way ends in transparent
+  bool drained = false;  ///< the close under way ends in transparent
   bool by_order =
       false;  ///< an operator's drain made it transparent: what is taken back lets it be opened again
   bool close_whole_qp = false;
@@ -196,11 +211,8 @@ struct SourceFlow {
   Instant doubt_ends = Instant::never();
   Instant moved_on{-1'000'000'000'000};  ///< doubted: newest request beyond everything we acknowledged
 
-  Seq journaled_end = -1;  ///< acked_end of the journal's record; -1: it says that nothing is promised
-
   // CNP.
   Instant last_cnp = Instant{-1'000'000'000'000};
-  uint8_t ect = 2;
 
   // Gate lists (intrusive).
   enum class Queue : uint8_t { kNone, kUrgent, kSmall, kBulk };
@@ -210,17 +222,80 @@ struct SourceFlow {
   uint32_t weight = 1;   ///< of its quantum
   bool in_turn = false;  ///< the budget closed in the middle of its turn
 
+  /// Highest PSN seen from the LAN + 1, any state.
+  Seq seen_end() const { return std::max(seen_end_, plain_end); }
+  /// Everything below was admitted by the gate, or waited hold_max.
+  Seq released_end() const { return std::max(released_end_, plain_end); }
+  /// Highest PSN put on the span + 1.
+  Seq sent_end() const { return std::max(sent_end_, plain_end); }
+  /// In the window: everything below was admitted by the gate.
+  uint64_t admit_index() const { return std::max(admit_index_, plain_index); }
+  Instant last_send() const { return later(last_send_, plain_at); }
+  /// Newest request from the LAN that was accepted or kept.
+  Instant last_request() const { return later(last_request_, plain_at); }
+  void set_seen_end(Seq s) { seen_end_ = s; }
+  void set_last_request(Instant at) { last_request_ = at; }
+  void note_sent(Seq end, Instant now) {
+    if (last_mark >= last_send()) unmarked_since = now;
+    sent_end_ = std::max(sent_end_, end);
+    last_send_ = now;
+  }
+  /// A packet that is not owned went the flow's way.
+  void note_passed(Instant now) { last_send_ = now; }
+  void raise_sent(Seq end) { sent_end_ = std::max(sent_end_, end); }
+  void raise_released(Seq end) { released_end_ = std::max(released_end_, end); }
+  void set_admit_index(uint64_t i) {
+    fold();
+    admit_index_ = i;
+  }
+  /// The window's end is given up again: nothing at or above `end` is released.
+  void lower_released(Seq end) {
+    fold();
+    released_end_ = std::min(released_end_, end);
+  }
+  /// A new life: all bounds stand at `at`.
+  void restart_at(Seq at) {
+    fold();
+    epsn = base = confirmed_end = acked_end = released_end_ = sent_end_ = at;
+  }
+
   bool owns() const { return !window.empty(); }
   bool tracked() const {
     return state == FlowState::kBarrier || state == FlowState::kActive || state == FlowState::kBasing ||
            state == FlowState::kReopening;
   }
   void fire(FlowEvent e) {
+    plain_left = 0;
     state = next_state(state, e);
     activated = activated || state == FlowState::kActive;
   }
   /// Index of the owned packet that covers `s`; window.end() if none.
   uint64_t find(Seq s) const { return find_covering(window, s); }
+
+ private:
+  // From here on the bounds may be lowered: what plain packets did stands in them.
+  void fold() {
+    seen_end_ = seen_end();
+    released_end_ = released_end();
+    sent_end_ = sent_end();
+    admit_index_ = admit_index();
+    plain_end = 0;
+    plain_index = 0;
+    plain_left = 0;
+  }
+  Seq seen_end_ = 0, released_end_ = 0, sent_end_ = 0;
+  uint64_t admit_index_ = 0;
+  Instant last_send_, last_request_{-1'000'000'000'000};
 };
+
+/// What an in-order packet or a report about the flow needs will be read soon.
+inline void prefetch(const SourceFlow& f) {
+  const char* line = reinterpret_cast<const char*>(&f);
+  for (size_t at = 0; at < 256; at += 64) __builtin_prefetch(line + at, 1);
+}
+/// So will what is owned longest.
+inline void prefetch_oldest(const SourceFlow& f) {
+  if (!f.window.empty()) __builtin_prefetch(&f.window[f.window.begin()], 1);
+}
 
 }  // namespace matchrdma

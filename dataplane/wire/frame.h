@@ -86,19 +86,26 @@ class Frame {
   uint32_t imm() const { return load_be32(p_ + payload_ - 4); }        ///< ImmDt is always the last header
   uint32_t ieth_rkey() const { return load_be32(p_ + payload_ - 4); }  ///< so is IETH
 
+  /// The ICRC was found right (check_icrc), and what its CRC was before the payload.
+  bool icrc_checked() const { return icrc_checked_; }
+  uint32_t crc_before_payload() const { return crc_before_payload_; }
+
  private:
   friend struct FrameParser;
+  friend bool check_icrc(Frame& f);
   const uint8_t* p_ = nullptr;
   const OpcodeInfo* info_ = &kOpaqueOpcode;
   uint32_t size_ = 0;
   uint32_t psn_ = 0;
   uint32_t dest_qp_ = 0;
   uint32_t icrc_ = 0;
+  uint32_t crc_before_payload_ = 0;
   uint16_t l3_ = 0, udp_ = 0, bth_ = 0, payload_ = 0;
   uint8_t opcode_ = 0;
   uint8_t vlan_tags_ = 0;
   bool v4_ = false;
   bool ack_req_ = false;
+  bool icrc_checked_ = false;
 };
 
 enum class ParseKind : uint8_t {

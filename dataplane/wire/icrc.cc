@@ -2,6 +2,7 @@
 
 #include <isa-l/crc.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -10,9 +11,11 @@ namespace {
 
 // Running CRC-32 of the eight 0xff bytes that stand for the missing LRH (IBA A17.3.3).
 constexpr uint32_t kSeed = 0x2144df1c;
-// IP, UDP and the first five bytes of the BTH are masked; the copy takes the whole BTH (12).
+// IP, UDP and the first five bytes of the BTH are masked; the copy takes all headers. The longest extension
+// header is the AtomicETH.
 constexpr uint32_t kUdpBthBytes = 8 + 12;
-constexpr uint32_t kMaxMaskedBytes = 40 + kMaxIpv6ExtBytes + kUdpBthBytes;
+constexpr uint32_t kMaxExtBytes = 64;
+constexpr uint32_t kMaxMaskedBytes = 40 + kMaxIpv6ExtBytes + kUdpBthBytes + kMaxExtBytes;
 static_assert(kMaxMaskedBytes >= 60 + kUdpBthBytes, "IPv4 with options is shorter than IPv6");
 
 /// Sets what routers and switches may change to ones (IBA A17.3.3, 7.8.1).
@@ -31,16 +34,31 @@ void mask_variant_fields(const Frame& f, uint8_t* ip) {
   udp[8 + 4] = 0xff;       // BTH: FECN, BECN, reserved
 }
 
-/// ICRC over `p`, laid out as `f` says.
-uint32_t icrc_over(const Frame& f, const uint8_t* p) {
+/// CRC over `p`, laid out as `f` says, up to the payload.
+uint32_t crc_to_payload(const Frame& f, const uint8_t* p) {
   std::array<uint8_t, kMaxMaskedBytes> head;
   const uint32_t l3 = f.l3_offset();
-  const uint32_t rest = f.ext_offset();
-  MRDMA_CHECK(rest - l3 <= head.size());
-  std::memcpy(head.data(), p + l3, rest - l3);
+  const uint32_t bytes = f.payload_offset() - l3;
+  MRDMA_CHECK(bytes <= head.size());
+  std::memcpy(head.data(), p + l3, bytes);
   mask_variant_fields(f, head.data());
-  const uint32_t crc = crc32_gzip_refl(kSeed, head.data(), rest - l3);
-  return crc32_gzip_refl(crc, p + rest, f.icrc_offset() - rest);
+  return crc32_gzip_refl(kSeed, head.data(), bytes);
+}
+
+uint32_t icrc_over(const Frame& f, const uint8_t* p) {
+  return crc32_gzip_refl(crc_to_payload(f, p), p + f.payload_offset(), f.icrc_offset() - f.payload_offset());
+}
+
+// CRCs are linear: what a difference before `bytes` more bytes makes of the result.
+uint32_t carried_over(uint32_t difference, size_t bytes) {
+  static constexpr std::array<uint8_t, 4096> kZeros{};
+  uint32_t with = difference, without = 0;
+  for (size_t n = 0; bytes > 0; bytes -= n) {
+    n = std::min(bytes, kZeros.size());
+    with = crc32(with, Bytes(kZeros).first(n));
+    without = crc32(without, Bytes(kZeros).first(n));
+  }
+  return with ^ without;
 }
 
 }  // namespace
@@ -49,11 +67,29 @@ uint32_t compute_icrc(const Frame& f) { return icrc_over(f, f.data()); }
 
 bool icrc_ok(const Frame& f) { return compute_icrc(f) == load_le32(f.data() + f.icrc_offset()); }
 
+bool check_icrc(Frame& f) {
+  f.crc_before_payload_ = crc_to_payload(f, f.data());
+  const Bytes payload = f.payload();
+  const uint32_t icrc = crc32_gzip_refl(f.crc_before_payload_, payload.data(), payload.size());
+  f.icrc_checked_ = icrc == load_le32(f.data() + f.icrc_offset());
+  return f.icrc_checked_;
+}
+
 void write_icrc(const Frame& f, MutableBytes bytes) {
   MRDMA_CHECK(bytes.size() >= f.icrc_offset() + 4);
   store_le32(bytes.data() + f.icrc_offset(), icrc_over(f, bytes.data()));
 }
 
 uint32_t crc32(uint32_t seed, Bytes b) { return crc32_gzip_refl(seed, b.data(), b.size()); }
+
+PayloadPrint payload_print(const Frame& f) {
+  if (f.icrc_checked()) return {load_le32(f.data() + f.icrc_offset()), f.crc_before_payload()};
+  return {crc32(0, f.payload()), 0};
+}
+
+bool same_payload(PayloadPrint a, PayloadPrint b, size_t bytes) {
+  if (a.head == b.head) return a.whole == b.whole;
+  return (a.whole ^ b.whole) == carried_over(a.head ^ b.head, bytes);
+}
 
 }  // namespace matchrdma

@@ -11,9 +11,20 @@ namespace matchrdma {
 uint32_t compute_icrc(const Frame& f);
 /// True when the frame carries the right ICRC.
 bool icrc_ok(const Frame& f);
+/// The same, and `f` remembers the CRC before its payload: payload_print() costs nothing then.
+bool check_icrc(Frame& f);
 /// Writes the right ICRC into `bytes`: those that `f` views, or a copy of them with other field values.
 void write_icrc(const Frame& f, MutableBytes bytes);
 /// CRC-32 (zlib) of arbitrary bytes, running value `seed` (0 to start): fingerprints.
 uint32_t crc32(uint32_t seed, Bytes b);
+
+/// Fingerprint of a payload with its pad bytes: its CRC-32, or, taken from an ICRC that was checked, a CRC over
+/// the payload and what comes before it (`whole`) beside one over what comes before it alone (`head`).
+struct PayloadPrint {
+  uint32_t whole = 0, head = 0;
+};
+PayloadPrint payload_print(const Frame& f);
+/// Two payloads of `bytes` with these prints have the same CRC-32.
+bool same_payload(PayloadPrint a, PayloadPrint b, size_t bytes);
 
 }  // namespace matchrdma

@@ -50,6 +50,7 @@ std::string over_limits(const Holdings& h, const Limits& l) {
       above("the backlog of all groups", backlog(h.groups), n.gate_bytes),
       above("gate_bytes", n.gate_bytes, backlog(h.groups)),
       above("custody_bytes", n.custody_bytes, h.owned_packets * kLargestFrame),
+      above("custody_packets", n.custody_packets, l.custody_packets),
       above("custody_packets", n.custody_packets, h.owned_packets),
       above("owned packets", h.owned_packets, n.custody_packets),
       above("flows", h.flows.size(), l.max_flows),

@@ -65,8 +65,8 @@ void add_small_limits(Options& o, Prng& r) {
   const auto flows = static_cast<int64_t>(2 * o.pairs.size());
   if (r.chance(0.3)) l.max_flows = static_cast<uint32_t>(r.between(2, flows));
   if (r.chance(0.3)) l.max_groups = static_cast<uint32_t>(r.between(1, 3));
-  if (r.chance(0.3)) l.custody_packets = static_cast<uint32_t>(r.between(64, 512));
-  if (r.chance(0.3)) l.held_packets = static_cast<uint32_t>(r.between(64, 512));
+  if (r.chance(0.3)) l.custody_packets = static_cast<uint32_t>(r.between(4, 256));
+  if (r.chance(0.3)) l.held_packets = static_cast<uint32_t>(r.between(4, 256));
   if (r.chance(0.3)) l.lan_gap_packets = static_cast<uint32_t>(r.between(1, 8));
   if (r.chance(0.3)) l.confirmed_entries = static_cast<uint32_t>(r.between(1, 64));
   if (r.chance(0.3)) {
