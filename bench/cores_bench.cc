@@ -53,11 +53,13 @@ struct Measured {
     const double reports = 1 - kReportsPerSecond * forwarding.report / 1e9;
     return n * reports * 1e9 / (forwarding_ns / (n < 2 ? 1 : share()) + cross);
   }
-  /// The same where one worker receives all that the ports have: it is the first to be full.
+  /// The same where one worker receives all that the ports have and owns its part of it like the others: the
+  /// first one that is full ends it.
   double funnel(double n, double forwarding_ns) const {
     if (n < 2) return rate(1, forwarding_ns, true);
+    const double packet = forwarding_ns / share();
     const double front = handover.kept / n + (n - 1) / n * handover.given;
-    return std::min(1e9 / front, n * 1e9 / (forwarding_ns / share() + front + (n - 1) / n * handover.taken));
+    return std::min(1e9 / (front + packet / n), n * 1e9 / (packet + handover.taken));
   }
 };
 
@@ -102,12 +104,14 @@ void print_costs(const Measured& m) {
 
 void print_model(const Measured& m, double forwarding_ns, nlohmann::ordered_json& json) {
   std::cout
-      << "rate(N) = N (1 - 2 report) / (packet / share + kept/N + (N-1)/N (given + taken)); without the last "
-         "two "
-         "terms where\nthe ports spread packets by their owner (RSS). packet = "
-      << decimal(forwarding_ns, 1) << " ns, share = " << decimal(m.share(), 3)
-      << ". Where one worker receives everything: at most\n1 / (kept/N + (N-1)/N given). Measured for N = 2; "
-         "beyond, what more cores take of cache and memory is not in it.\n\n";
+      << "packet = " << decimal(forwarding_ns, 1) << " ns, share = " << decimal(m.share(), 3)
+      << "; measured for N = 2: what more cores take of cache and memory is not in it\n"
+         "  ports spread by owner (RSS):  N / (packet / share)\n"
+         "  each worker hands over:       N / (packet / share + kept / N + (N-1) / N (given + taken))\n"
+         "  one worker receives all:      the least of 1 / (packet / share / N + kept / N + (N-1) / N given)\n"
+         "                                and N / (packet / share + taken)\n"
+         "and of each worker's time "
+      << kReportsPerSecond << " reports a second\n\n";
   using Align = Table::Align;
   Table t({{"workers", Align::kRight},
            {"Mpackets/s, spread", Align::kRight},

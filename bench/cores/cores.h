@@ -42,7 +42,8 @@ struct Forwarding {
   double report = 0;                 ///< ns that a worker spends on one report
   double flow = 0;                   ///< ns that it spends on one flow of a list
 };
-/// Two workers with ports and packets of their own, all in memory: medians of `rounds` of `round` each.
+/// Two workers with ports and packets of their own, all in memory: the best of `rounds` of `round` each, since
+/// whatever else runs on these cores only takes.
 Result<Forwarding> measure_forwarding(io::Eal& eal, const io::Clock& clock, int rounds, Duration round);
 
 }  // namespace matchrdma::cores_bench
