@@ -13,6 +13,7 @@
 namespace matchrdma::io {
 namespace {
 
+constexpr size_t kUsualBurst = 256;  ///< the largest `workers.burst`
 constexpr uint16_t kIpv4 = 0x0800, kIpv6 = 0x86dd;
 
 bool is_vlan(uint16_t type) { return type == 0x8100 || type == 0x88a8 || type == 0x9100; }
@@ -39,8 +40,12 @@ uint16_t owner_of(uint64_t pair, uint64_t vlans, uint16_t workers) {
 struct Dispatch::Impl {
   struct alignas(RTE_CACHE_LINE_SIZE) Worker {
     std::vector<rte_ring*> to;  ///< by receiver; nullptr for itself
+    /// Of one burst, by receiver: the receiver looks at its ring all the time, and each store into it while it
+    /// does costs as much as a packet.
+    std::vector<std::vector<void*>> staged;
     Idle* idle = nullptr;
     uint64_t dropped = 0;
+    void give(uint16_t receiver);
   };
   std::vector<Worker> workers;
 
@@ -55,13 +60,24 @@ struct Dispatch::Impl {
   }
 };
 
+void Dispatch::Impl::Worker::give(uint16_t receiver) {
+  std::vector<void*>& packets = staged[receiver];
+  const auto n = static_cast<unsigned>(packets.size());
+  const unsigned took = rte_ring_sp_enqueue_burst(to[receiver], packets.data(), n, nullptr);
+  dropped += n - took;
+  for (unsigned i = took; i < n; ++i) PacketRef::adopt(static_cast<Packet*>(packets[i])).reset();
+  packets.clear();
+}
+
 Dispatch::Dispatch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Dispatch::~Dispatch() = default;
 
 Result<std::unique_ptr<Dispatch>> Dispatch::create(uint16_t workers, uint32_t ring_packets) {
   auto impl = std::make_unique<Impl>();
   impl->workers = std::vector<Impl::Worker>(workers);
-  for (uint16_t from = 0; from < workers; ++from)
+  for (uint16_t from = 0; from < workers; ++from) {
+    impl->workers[from].staged.resize(workers);
+    for (auto& packets : impl->workers[from].staged) packets.reserve(kUsualBurst);
     for (uint16_t to = 0; to < workers; ++to) {
       rte_ring* ring = nullptr;
       if (from != to) {
@@ -76,6 +92,7 @@ Result<std::unique_ptr<Dispatch>> Dispatch::create(uint16_t workers, uint32_t ri
       }
       impl->workers[from].to.push_back(ring);
     }
+  }
   return std::unique_ptr<Dispatch>(new Dispatch(std::move(impl)));
 }
 
@@ -115,7 +132,6 @@ void Dispatch::set_idle(uint16_t w, Idle* idle) { impl_->workers[w].idle = idle;
 uint32_t Dispatch::sort(uint16_t me, std::span<PacketRef> burst) {
   Impl::Worker& self = impl_->workers[me];
   const auto workers = static_cast<uint16_t>(impl_->workers.size());
-  uint64_t to_wake = 0;
   uint32_t kept = 0;
   for (PacketRef& p : burst) {
     const uint16_t to = owner(p->bytes(), workers);
@@ -124,16 +140,13 @@ uint32_t Dispatch::sort(uint16_t me, std::span<PacketRef> burst) {
       burst[kept++] = std::move(own);
       continue;
     }
-    if (rte_ring_sp_enqueue(self.to[to], p.get()) != 0) {
-      ++self.dropped;
-      p.reset();
-      continue;
-    }
-    static_cast<void>(p.release());
-    to_wake |= uint64_t{1} << (to % 64);
+    self.staged[to].push_back(p.release());
   }
-  for (uint16_t w = 0; to_wake != 0 && w < workers; ++w)
-    if ((to_wake >> (w % 64) & 1) != 0 && impl_->workers[w].idle != nullptr) impl_->workers[w].idle->wake();
+  for (uint16_t w = 0; kept != burst.size() && w < workers; ++w) {
+    if (self.staged[w].empty()) continue;
+    self.give(w);
+    if (impl_->workers[w].idle != nullptr) impl_->workers[w].idle->wake();
+  }
   return kept;
 }
 

@@ -121,6 +121,33 @@ TEST(IoDispatch, AFullRingDropsAndCounts) {
   EXPECT_EQ((*pool)->available(), 300u);
 }
 
+TEST(IoDispatch, OfABurstTheFirstFit) {
+  test_eal();
+  auto pool = MbufPool::create("test", 300, 1526);
+  ASSERT_TRUE(pool.ok());
+  {
+    auto dispatch = Dispatch::create(2, 16);
+    ASSERT_TRUE(dispatch.ok()) << dispatch.error();
+    uint8_t other = 0;
+    while (Dispatch::owner(frame(v4(other, 9)), 2) != 1) ++other;
+    const auto bytes = frame(v4(other, 9));
+    std::vector<PacketRef> burst;
+    for (uint64_t i = 0; i < 20; ++i) {
+      burst.push_back((*pool)->alloc(static_cast<uint32_t>(bytes.size())));
+      std::copy(bytes.begin(), bytes.end(), burst.back()->data);
+      burst.back()->tag = i;
+    }
+    EXPECT_EQ((*dispatch)->sort(0, burst), 0u);
+    EXPECT_EQ((*dispatch)->dropped(0), 5u);
+    EXPECT_EQ((*pool)->available(), 285u);
+    std::vector<PacketRef> others(64);
+    others.resize((*dispatch)->take(1, others));
+    ASSERT_EQ(others.size(), 15u);
+    for (uint64_t i = 0; i < others.size(); ++i) EXPECT_EQ(others[i]->tag, i);
+  }
+  EXPECT_EQ((*pool)->available(), 300u);
+}
+
 TEST(IoDispatch, ABadSizeIsExplained) {
   test_eal();
   const auto dispatch = Dispatch::create(2, 100);
