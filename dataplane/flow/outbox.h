@@ -1,7 +1,9 @@
 #pragma once
 // Everything the core wants done, in order. Owned by the caller, of fixed size; the core never calls back.
 #include <cstdint>
+#include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dataplane/base/packet.h"
@@ -60,39 +62,47 @@ class Outbox {
   }
 
   void packet(Side side, Cause cause, PacketRef p) {
-    MRDMA_CHECK(items_.size() < capacity_);
+    MRDMA_CHECK(++packets_ <= capacity_);
     items_.push_back({side, cause, cause >= Cause::kCnp, std::move(p)});
   }
-  void message(Message m) {
-    MRDMA_CHECK(items_.size() < capacity_);
-    messages_.push_back(std::move(m));
-    items_.push_back({Side::kWan, Cause::kForward, !in_data_queue(messages_.back()), {}, &messages_.back()});
-  }
+  void message(Message m) { send(place(std::move(m))); }
   /// The same for a large one, to be filled in place before anything else goes into the outbox.
   template <typename M>
   M& message() {
-    MRDMA_CHECK(items_.size() < capacity_);
-    M& m = std::get<M>(messages_.emplace_back(std::in_place_type<M>));
-    items_.push_back({Side::kWan, Cause::kForward, !in_data_queue(messages_.back()), {}, &messages_.back()});
-    return m;
+    Message& m = place(std::in_place_type<M>);
+    send(m);
+    return std::get<M>(m);
   }
   /// To be written before any item leaves: what it tells must not be promised before it is kept. Grows only
   /// when all flows end at once.
   void journal(const JournalRecord& r) { journal_.push_back(r); }
   std::span<const JournalRecord> journal() const { return journal_; }
   /// Scheduled work (gate, delivery, timers) stops when this is false and goes on in the next run.
-  bool has_room() const { return capacity_ - items_.size() > kReserve; }
+  bool has_room() const { return items_.size() + kReserve < capacity_; }
   std::span<OutItem> items() { return items_; }
   void clear() {
     items_.clear();
     messages_.clear();
+    crowd_.clear();
     journal_.clear();
+    packets_ = 0;
   }
 
  private:
+  // Where every flow has something to say at once (the peer is lost, or has started anew), there is no bound but
+  // that of the flows: what does not fit goes to a list that keeps its addresses too.
+  template <typename... A>
+  Message& place(A&&... a) {
+    return messages_.size() < capacity_ ? messages_.emplace_back(std::forward<A>(a)...)
+                                        : crowd_.emplace_back(std::forward<A>(a)...);
+  }
+  void send(Message& m) { items_.push_back({Side::kWan, Cause::kForward, !in_data_queue(m), {}, &m}); }
+
   size_t capacity_;
+  size_t packets_ = 0;
   std::vector<OutItem> items_;
   std::vector<Message> messages_;
+  std::deque<Message> crowd_;
   std::vector<JournalRecord> journal_;
 };
 

@@ -15,8 +15,7 @@ IpAddress ip(uint8_t last) {
 
 ShardConfig config(const RigOptions& o, uint32_t instance) {
   ShardConfig c = o.config;
-  c.limits.max_flows = 64;
-  c.limits.max_owning_flows = 64;
+  c.limits.max_flows = c.limits.max_owning_flows = o.max_flows;
   c.limits.max_groups = 64;
   c.instance = instance;
   return c;

@@ -25,6 +25,7 @@ struct RigOptions {
   Completion completion = Completion::kEarly;
   bool fresh = true;  ///< starting PSNs are registered; otherwise flows are joined in the middle
   bool credits = false;
+  uint32_t max_flows = 64;
   /// A budget that admits one packet and then nothing for about a millisecond.
   RigOptions& throttled();
 };

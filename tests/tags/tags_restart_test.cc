@@ -1,6 +1,8 @@
 // A proxy starts anew while flows run (PROTOCOL 8).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/tags/confirm_first.h"
 
 namespace matchrdma::tags {
@@ -239,6 +241,35 @@ TEST(Tags, S8_RegistrationsAreToldAgain) {
   EXPECT_FALSE(rig.a.shard.registered(rig.registration()));
   rig.run(Duration::millis(5));
   EXPECT_EQ(rig.b.shard.flows().size(), 2u);
+}
+
+// More flows than an outbox holds messages have something to say at one time: when the peer starts anew, and when
+// it is lost.
+TEST(Tags, S8_MoreFlowsThanAnOutboxHoldsBeginAnew) {
+  constexpr uint32_t kPairs = 2000;
+  RigOptions o;
+  o.max_flows = 2 * kPairs;
+  PairRig rig(o);
+  std::vector<Registration> all;
+  for (uint32_t i = 0; i < kPairs; ++i) {
+    Ends e;
+    e.a = Qpn{1000 + i};
+    e.b = Qpn{100'000 + i};
+    all.push_back(rig.registration(e));
+    ASSERT_TRUE(rig.register_at_a(all.back()));
+    rig.carry();
+  }
+  const auto registered = [&] {
+    return std::count_if(all.begin(), all.end(), [&](const Registration& r) { return rig.a.shard.registered(r); });
+  };
+  rig.run(Duration::millis(100));
+  ASSERT_EQ(registered(), kPairs);
+  rig.restart(rig.b);
+  rig.run(Duration::millis(200));
+  EXPECT_EQ(registered(), kPairs);
+  rig.wait(Duration::millis(300));  // nothing is carried
+  rig.run(Duration::millis(200));
+  EXPECT_EQ(registered(), kPairs);
 }
 
 TEST(Tags, S8_CustodyForAPeerThatStaysAwayEndsInAFault) {
