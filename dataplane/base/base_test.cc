@@ -3,8 +3,10 @@
 
 #include <array>
 #include <map>
+#include <set>
+#include <utility>
 
-#include "dataplane/base/deadline_heap.h"
+#include "dataplane/base/deadline_queue.h"
 #include "dataplane/base/intrusive_fifo.h"
 #include "dataplane/base/pooled_ring.h"
 #include "dataplane/base/prng.h"
@@ -65,29 +67,46 @@ TEST(TokenBucket, NeverHoldsMoreThanItsBurst) {
   EXPECT_FALSE(stopped.opens_at().is_never());
 }
 
-TEST(DeadlineHeap, AgreesWithASortedMap) {
-  constexpr uint32_t kOwners = 50;
-  DeadlineHeap heap(kOwners);
+// `steps` of owners that set and remove deadlines up to `ahead` ns from a time that goes on by up to `stride`.
+void agrees_with_a_sorted_map(uint64_t seed, uint32_t owners, int64_t ahead, int64_t stride, int steps) {
+  DeadlineQueue queue(owners);
   std::map<uint32_t, int64_t> expected;
-  Prng r(3);
-  for (int step = 0; step < 5000; ++step) {
-    const uint32_t owner = static_cast<uint32_t>(r.below(kOwners));
-    if (r.chance(0.3)) {
-      heap.set(owner, Instant::never());
-      expected.erase(owner);
-    } else {
-      const int64_t at = r.between(0, 20);
-      heap.set(owner, Instant{at});
-      expected[owner] = at;
+  std::set<std::pair<int64_t, uint32_t>> order;  // ties: the lowest owner
+  Prng r(seed);
+  int64_t now = r.chance(0.5) ? 0 : 1'000'000'000'000'000;
+  const auto set = [&](uint32_t owner, Instant at) {
+    queue.set(owner, at);
+    if (const auto old = expected.find(owner); old != expected.end()) order.erase({old->second, owner});
+    expected.erase(owner);
+    if (at.is_never()) return;
+    expected[owner] = at.ns;
+    order.emplace(at.ns, owner);
+  };
+  for (int step = 0; step < steps; ++step) {
+    const auto owner = static_cast<uint32_t>(r.below(owners));
+    set(owner, r.chance(0.2) ? Instant::never() : Instant{now + r.between(0, ahead)});
+    if (stride > 0) {
+      now += r.between(0, stride);
+      while (!order.empty() && order.begin()->first <= now) {
+        ASSERT_EQ(queue.earliest(), Instant{order.begin()->first});
+        ASSERT_EQ(queue.earliest_owner(), order.begin()->second);
+        set(order.begin()->second, r.chance(0.5) ? Instant::never() : Instant{now + r.between(1, ahead)});
+      }
     }
-    Instant first = Instant::never();
-    uint32_t who = 0;
-    for (const auto& [o, at] : expected) {
-      if (Instant{at} < first) first = Instant{at}, who = o;  // ties: the lowest owner
+    ASSERT_EQ(queue.earliest(), order.empty() ? Instant::never() : Instant{order.begin()->first});
+    if (!order.empty()) {
+      ASSERT_EQ(queue.earliest_owner(), order.begin()->second);
     }
-    ASSERT_EQ(heap.earliest(), first);
-    if (first.is_never()) continue;
-    ASSERT_EQ(heap.earliest_owner(), who);
+  }
+}
+
+TEST(DeadlineQueue, AgreesWithASortedMap) {
+  agrees_with_a_sorted_map(3, 50, 20, 0, 5000);
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    Prng r(seed);
+    const int64_t ahead = int64_t{1} << r.between(4, 46);  // up to 20 hours
+    agrees_with_a_sorted_map(seed, static_cast<uint32_t>(r.between(1, 5000)), ahead, ahead / r.between(2, 4000),
+                             4000);
   }
 }
 

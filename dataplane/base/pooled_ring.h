@@ -31,11 +31,7 @@ class ChunkPool {
   /// At most so many elements in all rings, of which at most `rings` may be non-empty at one time.
   ChunkPool(uint64_t elements, uint32_t rings,
             std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : memory_(memory),
-        elements_left_(elements),
-        left_(chunks(elements, rings)),
-        rings_(rings),
-        rings_left_(rings) {
+      : memory_(memory), elements_left_(elements), left_(chunks(elements, rings)), rings_left_(rings) {
     free_.reserve(left_);
   }
   /// Bytes that such a pool takes at most, directories aside.
@@ -51,7 +47,6 @@ class ChunkPool {
       memory_->deallocate(directory, size * sizeof(Chunk*), alignof(Chunk*));
   }
 
-  uint32_t rings() const { return rings_ - rings_left_; }  ///< not empty now
   bool take_ring() { return rings_left_ != 0 && rings_left_-- != 0; }
   void give_ring() { ++rings_left_; }
 
@@ -105,16 +100,16 @@ class ChunkPool {
   std::pmr::memory_resource* memory_;
   uint64_t elements_left_;
   uint64_t left_;  ///< chunks that are not allocated yet
-  uint32_t rings_, rings_left_;
+  uint32_t rings_left_;
   std::vector<Chunk*> free_;
   std::vector<std::pair<Chunk*, uint32_t>> slabs_;
   std::array<std::vector<Chunk**>, 14> free_directories_;
   std::vector<std::pair<Chunk**, uint32_t>> directories_;
 };
 
-/// One cache line: what a push into a chunk that has room touches besides the element.
+/// Within a cache line: what a push into a chunk that has room touches besides the element.
 template <typename T>
-class alignas(64) PooledRing {
+class PooledRing {
   using Pool = ChunkPool<T>;
   using Chunk = typename Pool::Chunk;
 
@@ -140,7 +135,8 @@ class alignas(64) PooledRing {
   /// was.
   bool push_back(T&& v) {
     if (!pool_->take_element()) return false;
-    if ((tail_ % Pool::kChunk == 0 || empty()) && !take_tail_chunk()) {
+    if (empty()) origin_ = tail_;
+    if ((tail_ - origin_) % Pool::kChunk == 0 && !take_tail_chunk()) {
       pool_->give_element();
       return false;
     }
@@ -153,29 +149,26 @@ class alignas(64) PooledRing {
     slot(head_) = T{};
     pool_->give_element();
     ++head_;
-    if (head_ % Pool::kChunk == 0 || empty()) give_chunk(head_ - 1);
+    if ((head_ - origin_) % Pool::kChunk == 0 || empty()) give_chunk(head_ - 1);
   }
   void pop_back() {
     MRDMA_CHECK(!empty());
     slot(tail_ - 1) = T{};
     pool_->give_element();
     --tail_;
-    if (tail_ % Pool::kChunk == 0 || empty()) give_chunk(tail_);
+    if ((tail_ - origin_) % Pool::kChunk == 0 || empty()) give_chunk(tail_);
   }
   void clear() {
     while (!empty()) pop_front();
   }
-  /// Where the next element will stand, if there is a chunk for it already.
-  const void* next_slot() const {
-    return tail_ % Pool::kChunk == 0 || empty() ? nullptr : &const_cast<PooledRing&>(*this).slot(tail_);
-  }
 
  private:
+  uint64_t number(uint64_t i) const { return (i - origin_) / Pool::kChunk; }
   Chunk*& chunk(uint64_t i) {
-    const uint64_t n = i / Pool::kChunk;
+    const uint64_t n = number(i);
     return size_ == Pool::kSmallest ? few_[n % Pool::kSmallest] : many_[n & (size_ - 1)];
   }
-  T& slot(uint64_t i) { return chunk(i)->at[i % Pool::kChunk]; }
+  T& slot(uint64_t i) { return chunk(i)->at[(i - origin_) % Pool::kChunk]; }
 
   bool take_tail_chunk() {
     if (size() >= Pool::kMaxElements || (empty() && !pool_->take_ring())) return false;
@@ -185,14 +178,14 @@ class alignas(64) PooledRing {
       return false;
     }
     // All chunks of the directory are in use once the tail's would stand where the head's does.
-    if (!empty() && tail_ / Pool::kChunk - head_ / Pool::kChunk == size_) double_directory();
+    if (!empty() && number(tail_) - number(head_) == size_) double_directory();
     chunk(tail_) = c;
     return true;
   }
   void double_directory() {
     Chunk** bigger = pool_->take_directory(size_ * 2);
-    for (uint64_t n = head_ / Pool::kChunk; n < tail_ / Pool::kChunk; ++n)
-      bigger[n & (size_ * 2 - 1)] = chunk(n * Pool::kChunk);
+    for (uint64_t n = number(head_); n < number(tail_); ++n)
+      bigger[n & (size_ * 2 - 1)] = chunk(origin_ + n * Pool::kChunk);
     if (size_ != Pool::kSmallest) pool_->give_directory(many_, size_);
     many_ = bigger;
     size_ *= 2;
@@ -207,6 +200,7 @@ class alignas(64) PooledRing {
 
   Pool* pool_;
   uint64_t head_ = 0, tail_ = 0;
+  uint64_t origin_ = 0;  ///< where a chunk begins: what came first, so that short rings use the same few lines
   uint32_t size_ = Pool::kSmallest;  ///< chunks that can be named
   std::array<Chunk*, Pool::kSmallest> few_{};
   Chunk** many_ = nullptr;

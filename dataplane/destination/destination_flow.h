@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "dataplane/base/pooled_ring.h"
+#include "dataplane/base/prefetch.h"
 #include "dataplane/base/token_bucket.h"
 #include "dataplane/destination/beyond.h"
 #include "dataplane/flow/ack_template.h"
@@ -42,35 +43,44 @@ struct Answering {
 
 struct EgressGroup;
 
-struct DestinationFlow {
+/// All that an in-order request of a plain flow reads and writes (destination/plain.h): two cache lines.
+struct alignas(64) PlainDelivery {
+  explicit PlainDelivery(ChunkPool<Held>& p) : ring(p) {}
+
+  PooledRing<Held> ring;  ///< [acked_end, expected) by packet
+  Seq expected = 0;       ///< everything below came over the span
+  Seq delivered_end = 0;  ///< highest PSN given to the receiver + 1
+  uint64_t deliver_index = 0;
+  uint64_t held_bytes = 0;  ///< in `ring`
+  Instant last_delivery;
+  Instant last_request_out = Instant{-1'000'000'000'000};
+  EgressGroup* group = nullptr;
+  uint32_t since_ack_req = 0;
+  uint32_t plain_left = 0;  ///< so many packets may go the plain way before the flow is looked at again
+};
+static_assert(sizeof(PlainDelivery) == 128);
+
+struct DestinationFlow : PlainDelivery {
   struct Pools {
     ChunkPool<Held> held;
     ChunkPool<Answering> answering;
     NodePool nodes;
   };
-  explicit DestinationFlow(Pools& p) : ring(p.held), beyond(&p.nodes), answering(p.answering) {}
+  explicit DestinationFlow(Pools& p) : PlainDelivery(p.held), beyond(&p.nodes), answering(p.answering) {}
 
-  FlowKey key;
-  Qpn sender_qpn;
   FlowId id;
   uint32_t path_mtu = 0;
   uint32_t index = 0;
   DestState state = DestState::kIdle;
-  EgressGroup* group = nullptr;
   bool inferred = false;      ///< by correlation: it may be wrong
   uint32_t strange_acks = 0;  ///< in a row, above everything delivered
   bool reopened = false;      ///< a life of this proxy before delivered more than this one knows of
   Instant request_seen{-1'000'000'000'000}, answer_seen{-1'000'000'000'000};  ///< C10
 
   Seq base = 0;
-  Seq expected = 0;       ///< everything below came over the span
-  Seq delivered_end = 0;  ///< highest PSN given to the receiver + 1
-  Seq acked_end = 0;      ///< the receiver acknowledged everything below
-  PooledRing<Held> ring;  ///< [acked_end, expected) by packet
-  uint64_t deliver_index = 0;
+  Seq acked_end = 0;  ///< the receiver acknowledged everything below
   Cause redeliver_cause = Cause::kReceiverNak;
   Beyond beyond;
-  uint64_t held_bytes = 0;       ///< in `ring`
   bool short_of_memory = false;  ///< packets were dropped for it, and what is held has not gone since
   PooledRing<Answering> answering;
 
@@ -78,16 +88,14 @@ struct DestinationFlow {
   int64_t msn_real = -1;
   uint8_t credits = 31;
   AckTemplate form;
-  bool heard = false;  ///< anything came from the receiver since base
-  uint32_t since_ack_req = 0;
+  bool heard = false;                    ///< anything came from the receiver since base
   Instant asked_at{-1'000'000'000'000};  ///< the newest packet that asked for an ACK left
   uint32_t reacks_due = 0;               ///< forwarded duplicates whose re-ACK may pass
   Instant rnr_until = Instant::never();
   Seq rnr_psn = -1;
-  Instant last_progress, last_delivery;
+  Instant last_progress;
   uint32_t probes = 0;
   Seq probed = -1;
-  Instant last_request_out = Instant{-1'000'000'000'000};
   Instant last_response_out = Instant{-1'000'000'000'000};  ///< READ responses of the reverse flow, same sender
 
   // Reports to the source.
@@ -119,14 +127,20 @@ struct DestinationFlow {
   int64_t deficit = 0;
   bool in_turn = false;
 
+  FlowKey key;
+  Qpn sender_qpn;
+
   bool tracking() const { return state == DestState::kTracking || state == DestState::kActive; }
   /// Index of the held packet that covers `s`; ring.end() if none.
   uint64_t find(Seq s) const { return find_covering(ring, s); }
 };
 
-/// What an in-order packet of the flow needs will be read soon.
-inline void prefetch(const DestinationFlow& f) {
-  for (size_t line = 0; line < 2; ++line) __builtin_prefetch(reinterpret_cast<const char*>(&f) + 64 * line, 1);
+/// Where its state begins, for packets in order; all of it that is not rare, for what tells about them.
+inline void prefetch_plain(const DestinationFlow& f) { prefetch_lines(&f, 4); }
+inline void prefetch_whole(const DestinationFlow& f) { prefetch_lines(&f, 10); }
+/// What is held longest.
+inline void prefetch_oldest(const DestinationFlow& f) {
+  if (!f.ring.empty()) __builtin_prefetch(&f.ring[f.ring.begin()], 1);
 }
 
 }  // namespace matchrdma

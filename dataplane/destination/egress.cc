@@ -45,6 +45,8 @@ void ask_where_due(DestinationFlow& f, Held& h, const RoleCtx& ctx) {
   f.since_ack_req = 0;
 }
 
+}  // namespace
+
 uint32_t deliver_one(DestinationFlow& f, const RoleCtx& ctx) {
   Held& h = f.ring[f.deliver_index];
   const bool again = h.has(Held::kDelivered);
@@ -69,8 +71,6 @@ uint32_t deliver_one(DestinationFlow& f, const RoleCtx& ctx) {
   ctx.out->packet(Side::kLan, again ? f.redeliver_cause : Cause::kFirst, h.packet.share());
   return bytes;
 }
-
-}  // namespace
 
 void note_delivered(DestinationFlow& f, Held& h, bool again, const RoleCtx& ctx) {
   const uint32_t bytes = h.packet->size;

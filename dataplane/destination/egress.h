@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "dataplane/base/deadline_heap.h"
+#include "dataplane/base/deadline_queue.h"
 #include "dataplane/destination/egress_group.h"
 #include "dataplane/destination/receiver_slots.h"
 #include "dataplane/flow/group_index.h"
@@ -35,9 +35,12 @@ class Egress {
   std::vector<std::unique_ptr<EgressGroup>> groups_;
   GroupIndex numbers_;
   ReceiverSlots slots_;
-  DeadlineHeap timers_;
+  DeadlineQueue timers_;
   uint32_t max_groups_;
 };
+
+/// The next packet of the flow leaves for the receiver; returns its bytes, which are not charged yet.
+uint32_t deliver_one(DestinationFlow& f, const RoleCtx& ctx);
 
 /// A held packet leaves for the receiver; again: not for the first time.
 void note_delivered(DestinationFlow& f, Held& h, bool again, const RoleCtx& ctx);

@@ -34,21 +34,14 @@ bool make_room(DestinationFlow& f, uint32_t bytes, const RoleCtx& ctx) {
 }
 
 bool hold(DestinationFlow& f, const Frame& req, Seq psn, PacketRef& packet, const RoleCtx& ctx) {
-  Held h;
-  h.psn = psn;
-  h.psns = psn_count(req, f.path_mtu);
-  if (req.info().read_class) h.flags |= Held::kReadClass;
-  if (req.info().ends_message()) h.flags |= Held::kEnds;
-  if (req.ack_req()) h.flags |= Held::kAckReq;
   const uint32_t bytes = packet->size;
+  Held h = held_of(req, psn, psn_count(req, f.path_mtu), std::move(packet));
   const Seq end = h.end();
-  h.packet = std::move(packet);
-  if (!f.ring.push_back(std::move(h))) return false;
-  f.held_bytes += bytes;
-  EgressGroup& g = *f.group;
-  if (g.queued_bytes + g.unacked_bytes == 0) g.meter.begins(ctx.now);
-  g.queued_bytes += bytes;
-  count_held(ctx, bytes);
+  if (!f.ring.push_back(std::move(h))) {
+    packet = std::move(h.packet);
+    return false;
+  }
+  count_in(f, bytes, ctx);
   f.expected = end;
   f.report_dirty = true;
   return true;
@@ -153,6 +146,25 @@ void pass_before_lift(DestinationFlow& f, const Frame& req, Seq psn, PacketRef p
 }
 
 }  // namespace
+
+Held held_of(const Frame& req, Seq psn, uint32_t psns, PacketRef packet) {
+  Held h;
+  h.psn = psn;
+  h.psns = psns;
+  if (req.info().read_class) h.flags |= Held::kReadClass;
+  if (req.info().ends_message()) h.flags |= Held::kEnds;
+  if (req.ack_req()) h.flags |= Held::kAckReq;
+  h.packet = std::move(packet);
+  return h;
+}
+
+void count_in(DestinationFlow& f, uint32_t bytes, const RoleCtx& ctx) {
+  f.held_bytes += bytes;
+  EgressGroup& g = *f.group;
+  if (g.queued_bytes + g.unacked_bytes == 0) g.meter.begins(ctx.now);
+  g.queued_bytes += bytes;
+  count_held(ctx, bytes);
+}
 
 uint64_t reorder_room(const DestinationFlow& f, const RoleCtx& ctx) {
   const uint64_t limit = ctx.limits->reorder_memory, held = f.held_bytes + f.beyond.bytes();

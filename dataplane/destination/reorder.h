@@ -7,6 +7,11 @@ namespace matchrdma {
 /// A request with right ICRC of a tracked flow. Moves `packet` out.
 void on_request(DestinationFlow& f, const Frame& req, PacketRef packet, Egress& egress, const RoleCtx& ctx);
 
+/// What is kept of a request until the receiver acknowledged it.
+Held held_of(const Frame& req, Seq psn, uint32_t psns, PacketRef packet);
+/// So many bytes have joined the flow's ring, undelivered.
+void count_in(DestinationFlow& f, uint32_t bytes, const RoleCtx& ctx);
+
 /// Bytes of reorder_memory that this flow may still take.
 uint64_t reorder_room(const DestinationFlow& f, const RoleCtx& ctx);
 

@@ -89,8 +89,8 @@ class Outbox {
   }
 
  private:
-  // Where every flow has something to say at once (the peer is lost, or has started anew), there is no bound but
-  // that of the flows: what does not fit goes to a list that keeps its addresses too.
+  // Where every flow has something to say at once (the peer is lost, or has started anew), there is no bound
+  // but that of the flows: what does not fit goes to a list that keeps its addresses too.
   template <typename... A>
   Message& place(A&&... a) {
     return messages_.size() < capacity_ ? messages_.emplace_back(std::forward<A>(a)...)

@@ -24,7 +24,7 @@ struct RoleCtx {
   bool peer_up = true;
   std::vector<uint32_t>* touched =
       nullptr;              ///< flows that gate or egress served: they need new deadlines and ACKs
-  uint32_t busy_flows = 0;  ///< hold packets now
+  uint32_t busy_flows = 0;  ///< something happened to so many within a round trip
   /// How long a report or a mark of one flow may wait: `least` where few flows have any, up to `most` where so
   /// many have that each packet would bring one.
   Duration crowded(Duration least, Duration most) const {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "dataplane/base/deadline_heap.h"
+#include "dataplane/base/deadline_queue.h"
 #include "dataplane/destination/egress.h"
 #include "dataplane/flow/cm_learner.h"
 #include "dataplane/flow/correlation.h"
@@ -20,18 +20,20 @@
 namespace matchrdma {
 
 /// One direction of a known QP: exactly one of the two roles stands on this proxy.
-struct FlowRecord {
+struct alignas(64) FlowRecord {
   FlowIndex reverse = kNoFlow;
   std::unique_ptr<SourceFlow> source;
   std::unique_ptr<DestinationFlow> destination;
   bool dirty = false;
+  bool failed = false;                   ///< its source is poisoned
+  uint32_t busy_in = 0;                  ///< the newest period in which something happened to it
   bool policy_asked = false;             ///< with the traffic class of a real request
   uint8_t dscp = 0;                      ///< of that request
   std::optional<Completion> registered;  ///< what its registration asked for
-  Registration::End named;               ///< as the learner knew its sender
   LearnedBy by = LearnedBy::kRegistration;
   Instant last;                 ///< newest packet
   uint64_t registered_seq = 0;  ///< of the REGISTER that named it
+  Registration::End named;      ///< as the learner knew its sender
 };
 
 struct Shard::Impl {
@@ -42,6 +44,7 @@ struct Shard::Impl {
     FlowKey key;        ///< of the flow that it would be a request of
     uint64_t hash = 0;
     FlowIndex flow = kNoFlow;
+    FlowIndex target = kNoFlow;  ///< whose state it will need
   };
 
   Impl(const ShardConfig& c, PacketPool& p);
@@ -65,6 +68,7 @@ struct Shard::Impl {
   void touch(FlowIndex i);
   void owe(FlowIndex i);
   void run_flow_timers(const RoleCtx& ctx);
+  void run_timers(FlowIndex i, const RoleCtx& ctx);
   void expire(FlowIndex i, const RoleCtx& ctx);
   void settle_dirty(const RoleCtx& ctx);
   void share_failure(DestinationFlow& f, FlowIndex reverse, const RoleCtx& ctx);
@@ -74,7 +78,9 @@ struct Shard::Impl {
   void on_burst(std::span<RxItem> burst, const RoleCtx& ctx);
   void look_at(RxItem& item, Seen& s) const;
   void find(Seen& s) const;
-  void prefetch_role(FlowIndex i) const;
+  void aim(Seen& s) const;
+  void prefetch_role(FlowIndex i, bool whole) const;
+  void prefetch_oldest(FlowIndex i) const;
   void on_packet(RxItem& item, Seen& s, const RoleCtx& ctx);
   void on_roce(Side side, Seen& s, PacketRef packet, const RoleCtx& ctx);
   void on_rc_request(Side side, Seen& s, PacketRef packet, const RoleCtx& ctx);
@@ -163,7 +169,8 @@ struct Shard::Impl {
   FlowRecord* record(FlowIndex i) { return i == kNoFlow ? nullptr : &records[i]; }
   FlowIndex by_id(FlowId id) const { return ids.find(id); }
 
-  static constexpr size_t kAhead = 32;  ///< packets that are on their way from memory at one time
+  static constexpr size_t kSettleAhead = 8;  ///< flows whose deadline is on its way from memory
+  static constexpr size_t kAhead = 32;       ///< packets that are on their way from memory at one time
   std::array<Seen, kAhead> seen;
   ShardConfig config;
   FixedPolicy fixed_policy{config.tuning};
@@ -177,9 +184,12 @@ struct Shard::Impl {
   std::vector<FlowRecord> records;
   Gate gate;
   Egress egress;
-  DeadlineHeap timers;
+  DeadlineQueue timers;
   std::vector<FlowIndex> dirty;
   std::vector<FlowIndex> touched;
+  // Flows that something happened to, in periods of a round trip.
+  uint32_t busy_now = 0, busy_before = 0, busy_period = 1;
+  Instant busy_until;
   CnpPort cnp_port;
   Pause pause;
   uint32_t next_flow_id = 0;

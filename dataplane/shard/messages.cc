@@ -138,10 +138,8 @@ void Shard::Impl::on_messages(std::span<const Message> messages, const RoleCtx& 
       flow[i] = id == nullptr ? kNoFlow : by_id(*id);
       if (flow[i] != kNoFlow) __builtin_prefetch(&records[flow[i]]);
     }
-    for (size_t i = 0; i < now.size(); ++i) prefetch_role(flow[i]);
-    for (size_t i = 0; i < now.size(); ++i) {
-      if (flow[i] != kNoFlow && records[flow[i]].source) prefetch_oldest(*records[flow[i]].source);
-    }
+    for (size_t i = 0; i < now.size(); ++i) prefetch_role(flow[i], true);
+    for (size_t i = 0; i < now.size(); ++i) prefetch_oldest(flow[i]);
     for (const Message& m : now) on_message(m, ctx);
   }
 }

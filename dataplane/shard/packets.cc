@@ -1,4 +1,5 @@
 // What a packet is, and whose it is. Never drops what it does not understand (PROTOCOL 2).
+#include "dataplane/destination/plain.h"
 #include "dataplane/destination/reorder.h"
 #include "dataplane/destination/settle.h"
 #include "dataplane/shard/impl.h"
@@ -53,7 +54,8 @@ void Shard::Impl::on_burst(std::span<RxItem> burst, const RoleCtx& ctx) {
     for (size_t i = 0; i < now.size(); ++i) table.prefetch_key(seen[i].hash);
     const uint64_t version = table.version();
     for (size_t i = 0; i < now.size(); ++i) find(seen[i]);
-    for (size_t i = 0; i < now.size(); ++i) prefetch_role(seen[i].flow);
+    for (size_t i = 0; i < now.size(); ++i) aim(seen[i]);
+    for (size_t i = 0; i < now.size(); ++i) prefetch_role(seen[i].target, !seen[i].parsed.frame.info().request);
     for (size_t i = 0; i < now.size(); ++i) {
       if (i + 1 < now.size() && seen[i + 1].flow != kNoFlow) prefetch_payload(*now[i + 1].packet);
       // A packet before it may have made a flow known, or ended one.
@@ -80,14 +82,28 @@ void Shard::Impl::find(Seen& s) const {
   if (s.flow != kNoFlow) __builtin_prefetch(&records[s.flow]);
 }
 
-void Shard::Impl::prefetch_role(FlowIndex i) const {
+// An answer carries the sender's QPN, which is the key of the reverse flow.
+void Shard::Impl::aim(Seen& s) const {
+  s.target = s.flow;
+  if (s.flow == kNoFlow || s.parsed.frame.info().request) return;
+  s.target = records[s.flow].reverse;
+  if (s.target != kNoFlow) __builtin_prefetch(&records[s.target]);
+}
+
+void Shard::Impl::prefetch_role(FlowIndex i, bool whole) const {
   if (i == kNoFlow) return;
   const FlowRecord& r = records[i];
   if (r.source) {
-    prefetch(*r.source);
+    whole ? prefetch_whole(*r.source) : prefetch_plain(*r.source);
   } else if (r.destination) {
-    prefetch(*r.destination);
+    whole ? prefetch_whole(*r.destination) : prefetch_plain(*r.destination);
   }
+}
+
+void Shard::Impl::prefetch_oldest(FlowIndex i) const {
+  if (i == kNoFlow) return;
+  if (records[i].source) matchrdma::prefetch_oldest(*records[i].source);
+  if (records[i].destination) matchrdma::prefetch_oldest(*records[i].destination);
 }
 
 void Shard::Impl::on_packet(RxItem& item, Seen& s, const RoleCtx& ctx) {
@@ -163,9 +179,15 @@ void Shard::Impl::on_rc_request(Side side, Seen& s, PacketRef packet, const Role
     source_request(*r->source, f, std::move(packet), ctx);
     return;
   }
-  touch(i);
   DestinationFlow& d = *r->destination;
+  const Plain p = deliver_plain(d, f, packet, egress, ctx);
+  if (p == Plain::kTaken) return;
   d.request_seen = ctx.now;
+  if (p == Plain::kOwes) {
+    owe(i);
+    return;
+  }
+  touch(i);
   if (d.tracking()) {
     on_request(d, f, std::move(packet), egress, ctx);
   } else if ((d.state == DestState::kClosing && !d.closing_passes) ||

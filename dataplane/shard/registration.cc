@@ -49,6 +49,7 @@ FlowIndex Shard::Impl::learn_flow(const Registration& reg, bool from_a, bool sou
   r.registered_seq = 0;
   r.by = by;
   r.policy_asked = false;
+  r.failed = false;
   r.registered = by == LearnedBy::kRegistration ? reg.completion : std::nullopt;
   r.last = ctx.now;
   const bool inferred = by == LearnedBy::kCorrelation;

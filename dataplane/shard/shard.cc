@@ -1,7 +1,9 @@
 #include "dataplane/shard/shard.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "dataplane/destination/plain.h"
 #include "dataplane/destination/repair.h"
 #include "dataplane/destination/report.h"
 #include "dataplane/destination/session.h"
@@ -70,7 +72,7 @@ RoleCtx Shard::Impl::context(Instant now, Outbox& out) {
   ctx.tuning = &config.tuning;
   ctx.policy = config.policy != nullptr ? config.policy : &fixed_policy;
   ctx.rtt = rtt;
-  ctx.busy_flows = std::max(source_pools.owned.rings(), destination_pools.held.rings());
+  ctx.busy_flows = std::max(busy_before, busy_now);
   ctx.touched = &touched;
   ctx.peer_up = last_heard.is_never() || last_heard + config.timing.peer_timeout > now;
   return ctx;
@@ -79,6 +81,7 @@ RoleCtx Shard::Impl::context(Instant now, Outbox& out) {
 // Something happens to the flow: what it owes is looked at when the run ends, and no packet is plain before.
 void Shard::Impl::touch(FlowIndex i) {
   if (records[i].source) records[i].source->plain_left = 0;
+  if (records[i].destination) records[i].destination->plain_left = 0;
   owe(i);
 }
 
@@ -97,6 +100,11 @@ void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> mes
     last_heard = now;
     peer_lost = false;
   }
+  if (busy_until <= now) {
+    busy_before = std::exchange(busy_now, 0);
+    ++busy_period;
+    busy_until = now + Duration{std::max(rtt.ns, Duration::millis(1).ns)};
+  }
   const RoleCtx ctx = context(now, out);
   egress.slots().run(now, rtt);  // before anything of the next slot
   on_messages(messages, ctx);
@@ -114,24 +122,40 @@ void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> mes
 void Shard::Impl::run_flow_timers(const RoleCtx& ctx) {
   // A flow is armed anew only at the end of the run: each comes here at most once.
   while (timers.earliest() <= ctx.now && ctx.out->has_room()) {
-    const FlowIndex i = timers.earliest_owner();
-    timers.set(i, Instant::never());
-    FlowRecord& r = records[i];
-    if (r.source) {
-      if (r.source->state == FlowState::kActive) {
-        run_accept_timers(*r.source, ctx);
-        run_repair_timers(*r.source, gate, ctx);
-      }
-      if (idle_expiry(*r.source, ctx) <= ctx.now) expire(i, ctx);
-      if (r.source->state == FlowState::kDoubted) conclude(i, judge(*r.source, ctx.now), ctx);
-      run_handshake_timer(*r.source, ctx);
-    } else if (r.destination) {
-      run_repair_timers(*r.destination, egress, ctx);
-      run_report_timer(*r.destination, ctx);
-      run_session_timer(*r.destination, ctx);
+    std::array<FlowIndex, kAhead> due;
+    size_t count = 0;
+    for (; count < due.size() && timers.earliest() <= ctx.now; ++count) {
+      due[count] = timers.earliest_owner();
+      timers.set(due[count], Instant::never());
+      __builtin_prefetch(&records[due[count]]);
     }
-    touch(i);
+    for (size_t i = 0; i < count; ++i) prefetch_role(due[i], true);
+    for (size_t i = 0; i < count; ++i) {
+      if (ctx.out->has_room()) {
+        run_timers(due[i], ctx);
+      } else {
+        timers.set(due[i], ctx.now);  // the next run goes on here
+      }
+    }
   }
+}
+
+void Shard::Impl::run_timers(FlowIndex i, const RoleCtx& ctx) {
+  FlowRecord& r = records[i];
+  if (r.source) {
+    if (r.source->state == FlowState::kActive) {
+      run_accept_timers(*r.source, ctx);
+      run_repair_timers(*r.source, gate, ctx);
+    }
+    if (idle_expiry(*r.source, ctx) <= ctx.now) expire(i, ctx);
+    if (r.source->state == FlowState::kDoubted) conclude(i, judge(*r.source, ctx.now), ctx);
+    run_handshake_timer(*r.source, ctx);
+  } else if (r.destination) {
+    run_repair_timers(*r.destination, egress, ctx);
+    run_report_timer(*r.destination, ctx);
+    run_session_timer(*r.destination, ctx);
+  }
+  touch(i);
 }
 
 void Shard::Impl::expire(FlowIndex i, const RoleCtx& ctx) {
@@ -154,18 +178,27 @@ void Shard::Impl::settle_dirty(const RoleCtx& ctx) {
   touched.clear();
   for (size_t k = 0; k < dirty.size(); ++k) {
     const FlowIndex i = dirty[k];
+    if (k + kSettleAhead < dirty.size()) timers.prefetch(dirty[k + kSettleAhead]);
     FlowRecord& r = records[i];
     r.dirty = false;
+    if (std::exchange(r.busy_in, busy_period) != busy_period) ++busy_now;
     if (r.source) {
       settle_acks(*r.source, ctx);
       finish_drain(*r.source, gate, ctx);
       write_journal(*r.source, ctx);
+      const bool failed = r.source->state == FlowState::kPoisoned;
+      if (failed && !r.failed && r.reverse != kNoFlow) touch(r.reverse);
+      r.failed = failed;
     } else if (r.destination) {
       run_report_timer(*r.destination, ctx);
-      share_failure(*r.destination, r.reverse, ctx);
+      const FlowRecord* back = record(r.reverse);
+      if (r.destination->state == DestState::kPoisoned || (back != nullptr && back->failed))
+        share_failure(*r.destination, r.reverse, ctx);
     }
     arm(i, ctx);
-    if (r.source) r.source->plain_left = plain_packets(*r.source, ctx);
+    if (r.source && r.source->plain_left == 0) r.source->plain_left = plain_packets(*r.source, ctx);
+    if (r.destination && r.destination->plain_left == 0)
+      r.destination->plain_left = plain_packets(*r.destination, ctx);
   }
   dirty.clear();
 }
@@ -193,6 +226,10 @@ void Shard::Impl::arm(FlowIndex i, const RoleCtx& ctx) {
   if (r.source) {
     at = r.source->retry_at;
     at = earlier(at, idle_expiry(*r.source, ctx));
+    if (r.source->plain_left > 0) {
+      timers.set(i, earlier(at, repair_deadline(*r.source, ctx)));
+      return;
+    }
     if (r.source->state == FlowState::kDoubted) at = earlier(at, r.source->doubt_ends);
     if (r.source->state == FlowState::kActive) {
       at = earlier(at, earlier(accept_deadline(*r.source, ctx), repair_deadline(*r.source, ctx)));

@@ -78,6 +78,7 @@ Seq read_fence(SourceFlow& f) {
 }
 
 Seq ceiling_end(SourceFlow& f) {
+  if (f.plain_left > 0) return f.epsn;  // all of it was admitted, and no READ is among it
   if (f.state != FlowState::kActive) return kNoCeiling;
   return std::min({f.released_end(), read_fence(f), completion_fence(f)});
 }
@@ -105,7 +106,7 @@ void note_told(SourceFlow& f, Seq end) {
 void settle_acks(SourceFlow& f, const RoleCtx& ctx) {
   const Seq ceiling = ceiling_end(f);
   if (ceiling == kNoCeiling || !f.ack_form.known || !ctx.peer_up) return;
-  if (f.gap_nak == SourceFlow::GapNak::kDue && !f.gap.empty() && f.chosen_drop < 0)
+  if (f.plain_left == 0 && f.gap_nak == SourceFlow::GapNak::kDue && !f.gap.empty() && f.chosen_drop < 0)
     give_gap_nak(f, ceiling, ctx);
   const bool rises = ceiling > f.acked_end && f.ack_wanted_end > f.acked_end;
   const bool again = f.ack_again && ceiling >= f.acked_end && ceiling > f.base;

@@ -137,7 +137,7 @@ Instant mark_deadline(const SourceFlow& f, const RoleCtx& ctx) {
     return earlier(later(pause, f.last_mark + window), later(f.last_mark, f.unmarked_since) + most);
   }
   const Duration slow{std::max((ctx.rtt / 4).ns, Duration::millis(1).ns)};
-  return f.last_mark + ctx.crowded(slow, ctx.rtt + ctx.rtt / 4);
+  return f.last_mark + ctx.crowded(slow, ctx.rtt + ctx.rtt / 2);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "dataplane/base/deadline_heap.h"
+#include "dataplane/base/deadline_queue.h"
 #include "dataplane/base/intrusive_fifo.h"
 #include "dataplane/flow/group_index.h"
 #include "dataplane/flow/role_ctx.h"
@@ -69,7 +69,7 @@ class Gate {
   void arm(BudgetGroup& g, const RoleCtx& ctx);
   std::vector<std::unique_ptr<BudgetGroup>> groups_;
   GroupIndex numbers_;
-  DeadlineHeap timers_;
+  DeadlineQueue timers_;
   uint32_t max_groups_;
 };
 

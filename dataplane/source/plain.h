@@ -2,16 +2,11 @@
 // The short way of an in-order request: accepted, admitted and put on the span at once, where nothing about its
 // flow, its group and its worker asks for a closer look. It does what accept_request() would do, and no more;
 // whatever is not plain goes there.
+#include "dataplane/flow/plain.h"
 #include "dataplane/source/gate.h"
 
 namespace matchrdma {
 
-/// What became of a request.
-enum class Plain : uint8_t {
-  kNo,  ///< nothing has changed: it must go the long way
-  kTaken,
-  kOwes,  ///< taken; an ACK is due, or the flow needs a timer
-};
 Plain accept_plain(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx);
 
 /// How many packets of the flow may go the short way until something else happens to it.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "dataplane/base/pooled_ring.h"
+#include "dataplane/base/prefetch.h"
 #include "dataplane/base/seq_map.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/token_bucket.h"
@@ -89,7 +90,15 @@ struct alignas(64) PlainState {
 };
 static_assert(sizeof(PlainState) == 128);
 
-struct SourceFlow : PlainState {
+/// What all other packets did; with PlainState it says where the flow stands. Changed by SourceFlow alone.
+class Bounds {
+ protected:
+  Seq seen_end_ = 0, released_end_ = 0, sent_end_ = 0;
+  uint64_t admit_index_ = 0;
+  Instant last_send_, last_request_{-1'000'000'000'000};
+};
+
+struct SourceFlow : PlainState, Bounds {
   struct Pools {
     ChunkPool<Owned> owned;
     ChunkPool<Confirmed> confirmed;
@@ -119,61 +128,69 @@ struct SourceFlow : PlainState {
   bool ack_again = false;  ///< repeat ACK(ceiling) though nothing rose: an absorbed duplicate asked
   bool draining = false;   ///< no new custody; becomes transparent once all is confirmed (C14)
 
-  // Identity.
-  FlowKey key;
-  Qpn sender_qpn;
-  FlowId id;
-  uint32_t path_mtu = 0;
-  bool credits_used = false;
-  bool activated = false;     ///< it was active at some time
-  bool vouched = false;       ///< CM or a registration named the pair
-  bool inferred = false;      ///< by correlation: it may be wrong
-  uint32_t strange_acks = 0;  ///< in a row, above everything the sender sent
-  Instant open_after{-1};     ///< the far side did not see it on its path yet (C10)
-  bool has_start = false;
-  Psn start;
-  int64_t start_msn = 0;
-  uint32_t index = 0;  ///< in the shard's flow table
-
-  bool seen = false;  ///< any request came from the LAN
-
-  PooledRing<Confirmed> confirmed;
-  PooledRing<ReadRange> reads;
-  PooledRing<Passing> passing;
-  SeqMap<PacketRef> gap;  ///< behind a LAN gap (PROTOCOL 4, psn > epsn)
-  uint64_t gate_bytes = 0;
-
-  // Acknowledging.
-  bool msn_known = false;
-  int64_t msn_real = -1;
-  uint8_t credit_code = 31;
-  AckTemplate ack_form;
-  struct GivenAck {
-    Seq end = 0;
-    Instant at;
-  };
-  std::array<GivenAck, 8> given{};  ///< the last 8 (new generation rule of C4)
-  uint32_t given_count = 0;
-  uint64_t fence_index = 0;  ///< end-to-end: no message of the window ends below this index
-
-  Instant idle_since;            ///< newest step of its handshake: from there on it may be idle
-  Seq went_back_to = -1;         ///< where the last retransmission after a pause started
-  uint32_t went_back_times = 0;  ///< in a row
-  Seq jumped_to = -1;            ///< the same above epsn: does the QP live anew? (C4)
-  uint32_t jumps = 0;            ///< retransmissions in a row that started at jumped_to
-
-  // LAN gap.
-  Instant gap_since = Instant::never();
+  // What a report about the flow and the look at the end of a run need besides.
   enum class GapNak : uint8_t {
     kNone,
     kDue,       ///< the wait is over, a fence withholds it
     kSent,      ///< every packet beyond epsn shows the same gap
     kAnswered,  ///< the sender has gone back since; the next packet beyond epsn shows another gap
   };
+  enum class Queue : uint8_t { kNone, kUrgent, kSmall, kBulk };
+  FlowId id;
+  uint32_t index = 0;  ///< in the shard's flow table
+  uint32_t path_mtu = 0;
+  uint64_t gate_bytes = 0;
+  uint64_t ack_echo = 0;
+  Seq far_received_end = 0;
+  Seq repair_cursor = 0;  ///< PSN in a hole where the next report goes on
+  uint64_t resend_scan = 0;
+  uint64_t mark_seq = 0;
+  int64_t msn_real = -1;
+  Seq jumped_to = -1;    ///< start of a retransmission above epsn: does the QP live anew? (C4)
+  Seq chosen_drop = -1;  ///< first PSN we dropped ourselves: silence until the sender returns (H5)
+  Instant gap_since = Instant::never();
+  uint32_t rto_backoff = 0;
+  uint32_t given_count = 0;
+  uint8_t credit_code = 31;
   GapNak gap_nak = GapNak::kNone;
-  bool gap_nak_sent() const { return gap_nak == GapNak::kSent || gap_nak == GapNak::kAnswered; }
-  Seq chosen_drop = -1;           ///< first PSN we dropped ourselves: silence until the sender returns (H5)
   bool dropped_for_peer = false;  ///< chosen_drop, because the peer was not there
+  Queue queued = Queue::kNone;
+  bool in_turn = false;   ///< the budget closed in the middle of its turn
+  bool seen = false;      ///< any request came from the LAN
+  bool inferred = false;  ///< by correlation: it may be wrong
+  bool credits_used = false;
+  bool lifted_answered = false;
+  int64_t deficit = 0;
+  PooledRing<Confirmed> confirmed;
+  PooledRing<ReadRange> reads;
+  PooledRing<Passing> passing;
+  SeqMap<PacketRef> gap;  ///< behind a LAN gap (PROTOCOL 4, psn > epsn)
+  AckTemplate ack_form;
+
+  // Identity.
+  FlowKey key;
+  Qpn sender_qpn;
+  bool activated = false;  ///< it was active at some time
+  bool vouched = false;    ///< CM or a registration named the pair
+  bool has_start = false;
+  uint32_t strange_acks = 0;  ///< in a row, above everything the sender sent
+  Instant open_after{-1};     ///< the far side did not see it on its path yet (C10)
+  Psn start;
+  int64_t start_msn = 0;
+
+  // Acknowledging.
+  struct GivenAck {
+    Seq end = 0;
+    Instant at;
+  };
+  std::array<GivenAck, 8> given{};  ///< the last 8 (new generation rule of C4)
+  uint64_t fence_index = 0;         ///< end-to-end: no message of the window ends below this index
+
+  Instant idle_since;            ///< newest step of its handshake: from there on it may be idle
+  Seq went_back_to = -1;         ///< where the last retransmission after a pause started
+  uint32_t went_back_times = 0;  ///< in a row
+  uint32_t jumps = 0;            ///< retransmissions in a row that started at jumped_to
+  bool gap_nak_sent() const { return gap_nak == GapNak::kSent || gap_nak == GapNak::kAnswered; }
 
   // Repair over the span.
   struct Mark {
@@ -181,16 +198,9 @@ struct SourceFlow : PlainState {
     Instant sent;
   };
   std::array<Mark, 64> marks{};
-  uint64_t mark_seq = 0;
-  uint64_t ack_echo = 0;
-  uint64_t resend_scan = 0;
-  Seq repair_cursor = 0;  ///< PSN in a hole where the next report goes on
-  Seq far_received_end = 0;
-  uint32_t rto_backoff = 0;
 
   // Handshakes.
   uint32_t retry_count = 0;
-  bool lifted_answered = false;
   Seq lifted_end = 0;
   bool drained = false;  ///< the close under way ends in transparent
   bool by_order =
@@ -215,12 +225,8 @@ struct SourceFlow : PlainState {
   Instant last_cnp = Instant{-1'000'000'000'000};
 
   // Gate lists (intrusive).
-  enum class Queue : uint8_t { kNone, kUrgent, kSmall, kBulk };
-  Queue queued = Queue::kNone;
   SourceFlow* gate_next = nullptr;
-  int64_t deficit = 0;
-  uint32_t weight = 1;   ///< of its quantum
-  bool in_turn = false;  ///< the budget closed in the middle of its turn
+  uint32_t weight = 1;  ///< of its quantum
 
   /// Highest PSN seen from the LAN + 1, any state.
   Seq seen_end() const { return std::max(seen_end_, plain_end); }
@@ -283,17 +289,12 @@ struct SourceFlow : PlainState {
     plain_index = 0;
     plain_left = 0;
   }
-  Seq seen_end_ = 0, released_end_ = 0, sent_end_ = 0;
-  uint64_t admit_index_ = 0;
-  Instant last_send_, last_request_{-1'000'000'000'000};
 };
 
-/// What an in-order packet or a report about the flow needs will be read soon.
-inline void prefetch(const SourceFlow& f) {
-  const char* line = reinterpret_cast<const char*>(&f);
-  for (size_t at = 0; at < 256; at += 64) __builtin_prefetch(line + at, 1);
-}
-/// So will what is owned longest.
+/// Where its state begins, for packets in order; all of it that is not rare, for what tells about them.
+inline void prefetch_plain(const SourceFlow& f) { prefetch_lines(&f, 4); }
+inline void prefetch_whole(const SourceFlow& f) { prefetch_lines(&f, 12); }
+/// What is owned longest.
 inline void prefetch_oldest(const SourceFlow& f) {
   if (!f.window.empty()) __builtin_prefetch(&f.window[f.window.begin()], 1);
 }

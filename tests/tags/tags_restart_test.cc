@@ -243,8 +243,8 @@ TEST(Tags, S8_RegistrationsAreToldAgain) {
   EXPECT_EQ(rig.b.shard.flows().size(), 2u);
 }
 
-// More flows than an outbox holds messages have something to say at one time: when the peer starts anew, and when
-// it is lost.
+// More flows than an outbox holds messages have something to say at one time: when the peer starts anew, and
+// when it is lost.
 TEST(Tags, S8_MoreFlowsThanAnOutboxHoldsBeginAnew) {
   constexpr uint32_t kPairs = 2000;
   RigOptions o;
@@ -260,7 +260,8 @@ TEST(Tags, S8_MoreFlowsThanAnOutboxHoldsBeginAnew) {
     rig.carry();
   }
   const auto registered = [&] {
-    return std::count_if(all.begin(), all.end(), [&](const Registration& r) { return rig.a.shard.registered(r); });
+    return std::count_if(all.begin(), all.end(),
+                         [&](const Registration& r) { return rig.a.shard.registered(r); });
   };
   rig.run(Duration::millis(100));
   ASSERT_EQ(registered(), kPairs);
