@@ -34,6 +34,8 @@ class PacketPool {
   virtual PacketRef alloc(uint32_t size) = 0;
   /// Called by PacketRef when the last reference is gone.
   virtual void recycle(Packet* p) noexcept = 0;
+  /// The packet will be given back soon: what that touches may be brought from memory.
+  virtual void prefetch(const Packet*) const {}
   /// False while a driver still reads the bytes of a packet that it was given to send.
   virtual bool at_rest(const Packet&) const { return true; }
 };

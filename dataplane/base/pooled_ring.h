@@ -161,6 +161,11 @@ class PooledRing {
   void clear() {
     while (!empty()) pop_front();
   }
+  /// Something will be pushed soon.
+  void prefetch_back() const {
+    if ((tail_ - origin_) % Pool::kChunk != 0)
+      __builtin_prefetch(&const_cast<PooledRing&>(*this).slot(tail_), 1);
+  }
 
  private:
   uint64_t number(uint64_t i) const { return (i - origin_) / Pool::kChunk; }

@@ -115,6 +115,14 @@ bool MbufPool::at_rest(const Packet& p) const { return rte_mbuf_refcnt_read(mbuf
 
 void MbufPool::recycle(Packet* p) noexcept { rte_pktmbuf_free_seg(mbuf_of(p)); }
 
+// The mbuf lies right before the packet; freeing it reads both of its cache lines.
+void MbufPool::prefetch(const Packet* p) const {
+  const auto* m = reinterpret_cast<const char*>(mbuf_of(p));
+  __builtin_prefetch(m, 1);
+  __builtin_prefetch(m + RTE_CACHE_LINE_SIZE, 1);
+  __builtin_prefetch(p, 1);
+}
+
 uint32_t MbufPool::available() const { return rte_mempool_avail_count(pool_); }
 
 }  // namespace matchrdma::io

@@ -45,6 +45,7 @@ class MbufPool final : public PacketPool {
 
   PacketRef alloc(uint32_t size) override;
   void recycle(Packet* p) noexcept override;
+  void prefetch(const Packet* p) const override;
   bool at_rest(const Packet& p) const override;
 
   uint32_t packets() const { return packets_; }

@@ -21,7 +21,8 @@ struct PortOptions {
   uint32_t rx_ring = 1024;  ///< descriptors per queue
   uint32_t tx_ring = 1024;
   bool promiscuous = true;
-  uint64_t tag = 0;  ///< put into Packet::tag of all that is received here
+  bool standing = false;  ///< a vdev that the process has made itself (io/ring)
+  uint64_t tag = 0;       ///< put into Packet::tag of all that is received here
 };
 
 /// What must be known before the pools of a port can be made.

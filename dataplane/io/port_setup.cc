@@ -103,7 +103,7 @@ Result<void> Port::Impl::probe() {
     }
     if (rte_eth_dev_get_port_by_name(device.name.c_str(), &id) != 0)
       return failed("the device is no network port", ENODEV);
-  } else if (device.kind != DeviceName::Kind::kPci) {
+  } else if (device.kind != DeviceName::Kind::kPci && !plan.options.standing) {
     return failed("this name is taken by another port; give each vdev its own number", EEXIST);
   }
   return {};

@@ -81,6 +81,7 @@ struct Shard::Impl {
   void aim(Seen& s) const;
   void prefetch_role(FlowIndex i, bool whole) const;
   void prefetch_oldest(FlowIndex i) const;
+  void prefetch_window(const Seen& s) const;
   void on_packet(RxItem& item, Seen& s, const RoleCtx& ctx);
   void on_roce(Side side, Seen& s, PacketRef packet, const RoleCtx& ctx);
   void on_rc_request(Side side, Seen& s, PacketRef packet, const RoleCtx& ctx);

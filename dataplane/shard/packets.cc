@@ -56,6 +56,7 @@ void Shard::Impl::on_burst(std::span<RxItem> burst, const RoleCtx& ctx) {
     for (size_t i = 0; i < now.size(); ++i) find(seen[i]);
     for (size_t i = 0; i < now.size(); ++i) aim(seen[i]);
     for (size_t i = 0; i < now.size(); ++i) prefetch_role(seen[i].target, !seen[i].parsed.frame.info().request);
+    for (size_t i = 0; i < now.size(); ++i) prefetch_window(seen[i]);
     for (size_t i = 0; i < now.size(); ++i) {
       if (i + 1 < now.size() && seen[i + 1].flow != kNoFlow) prefetch_payload(*now[i + 1].packet);
       // A packet before it may have made a flow known, or ended one.
@@ -98,6 +99,18 @@ void Shard::Impl::prefetch_role(FlowIndex i, bool whole) const {
   } else if (r.destination) {
     whole ? prefetch_whole(*r.destination) : prefetch_plain(*r.destination);
   }
+}
+
+// A request will be kept behind the newest packet of its flow; an answer releases the oldest.
+void Shard::Impl::prefetch_window(const Seen& s) const {
+  if (s.target == kNoFlow) return;
+  if (!s.parsed.frame.info().request) {
+    prefetch_oldest(s.target);
+    return;
+  }
+  const FlowRecord& r = records[s.target];
+  if (r.source) r.source->window.prefetch_back();
+  if (r.destination) r.destination->ring.prefetch_back();
 }
 
 void Shard::Impl::prefetch_oldest(FlowIndex i) const {

@@ -148,7 +148,7 @@ void confirm(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
   f.confirmed_end = end;
   // What is released was last touched a round trip ago.
   for (uint64_t i = f.window.begin(); i < f.window.end() && f.window[i].psn < end; ++i)
-    __builtin_prefetch(f.window[i].packet.get(), 1);
+    ctx.pool->prefetch(f.window[i].packet.get());
   while (!f.window.empty() && f.window.front().end() <= end) {
     const uint64_t i = f.window.begin();
     MRDMA_CHECK(i < f.admit_index());

@@ -25,6 +25,7 @@ MAY_INCLUDE = {
     "dataplane/destination/": ["dataplane/flow/", "dataplane/wire/", "dataplane/base/"],
     "dataplane/shard/": ["dataplane/source/", "dataplane/destination/", "dataplane/flow/", "dataplane/wire/",
                          "dataplane/base/"],
+    "dataplane/io/ring/": ["dataplane/io/", "dataplane/wire/", "dataplane/base/"],
     "dataplane/io/": ["dataplane/shard/", "dataplane/base/", "config/"],
     # Shared by the proxies and host/control; docs/decisions/0024-tls-room.md.
     "controlplane/tls/": ["dataplane/base/"],
@@ -77,7 +78,7 @@ PURE_TESTS_ALSO = {"gtest/gtest.h", "gmock/gmock.h", "sstream", "ostream", "iost
 # arpa/inet.h for addresses as text; purity.py sees that nothing else of it is called.
 LIBRARIES = {"dataplane/base/": re.compile(r"^arpa/inet\.h$"),
              "dataplane/wire/": re.compile(r"^isa-l(\.h$|/)"), "host/code/": re.compile(r"^isa-l/"),
-             "dataplane/io/": re.compile(r"^rte_\w+\.h$"),
+             "dataplane/io/": re.compile(r"^rte_\w+\.h$"), "dataplane/io/ring/": re.compile(r"^rte_\w+\.h$"),
              "controlplane/channel/": re.compile(r"^openssl/(core_names|crypto|evp|kdf|params)\.h$")}
 
 FORBIDDEN = [
@@ -139,7 +140,7 @@ def check_include(path, room, match, exists):
         return None
     if exists(angled):
         return f'<{angled}> is a file of this tree: include it with ""'
-    if angled.startswith("rte_") and room != "dataplane/io/":
+    if angled.startswith("rte_") and not room.startswith("dataplane/io/"):
         return f"<{angled}>: DPDK belongs in dataplane/io alone"
     if angled.startswith("infiniband/") and not path.startswith("host/verbs/"):
         return f"<{angled}>: rdma-core belongs in host/verbs alone"

@@ -1,0 +1,70 @@
+#pragma once
+// The phases in which hosts, two proxies and the primitives take turns.
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/dataplane/site.h"
+#include "bench/dataplane/traffic.h"
+
+namespace matchrdma::dataplane_bench {
+
+struct RigOptions {
+  TrafficOptions traffic;
+  Completion completion = Completion::kEarly;
+  bool check_icrc = true;
+  uint32_t custody = 16384;  ///< packets on the span, about
+  uint32_t phase = 2048;     ///< packets of one turn
+  uint32_t report_us = 100;  ///< custody_ack_interval
+};
+
+/// Cycles per packet of every turn, in order.
+struct Turns {
+  std::vector<double> source, destination;
+  std::vector<double> primitives, port, lookup, icrc, retain, acks;
+  uint64_t packets = 0, acks_given = 0, span_datagrams = 0, custody = 0;
+  double registered_seconds = 0;
+};
+
+/// Duty: registers the flows and runs the turns. An Error when anything was lost, doubled or not acknowledged:
+/// figures of a proxy that does its work wrong mean nothing.
+class Rig {
+ public:
+  static Result<std::unique_ptr<Rig>> create(const RigOptions& o, const io::Clock& clock);
+  Result<Turns> run(int turns);
+
+ private:
+  Rig(const RigOptions& o) : o_(o), traffic_(o.traffic) {}
+  Result<void> make_sites(const io::Clock& clock);
+  Result<void> make_primitives();
+  Result<void> connect();
+  Result<void> register_all();
+  Result<void> fill(io::RingPort& port);
+  void exchange();
+  void to_span();
+  void from_span();
+  void hop();
+  uint64_t deliver();
+  uint64_t answer();
+  Result<void> turn(Turns& t, bool counted);
+  Result<void> primitive_turns(Turns& t, bool counted);
+  Result<void> judge(const Turns& t) const;
+
+  RigOptions o_;
+  Traffic traffic_;
+  Traffic other_{{}};  ///< the primitives' packets
+  std::unique_ptr<Site> a_, b_;
+  std::unique_ptr<io::RingPort> bare_;
+  std::unique_ptr<io::Primitives> primitives_;
+  std::vector<PacketRef> going_;
+  std::deque<std::vector<PacketRef>> span_;
+  std::vector<PacketRef> answers_;
+  uint64_t datagrams_ = 0;
+  double registered_seconds_ = 0;
+};
+
+/// Lower quartile: what a turn takes when nobody else is at the machine.
+double quartile(std::vector<double> v);
+
+}  // namespace matchrdma::dataplane_bench
