@@ -206,6 +206,7 @@ Answer on_receiver_cnp(DestinationFlow& f, const RoleCtx& ctx) {
 
 void discard_held(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
   egress.remove(f);
+  f.plain_left = 0;
   ctx.n->poisoned_discarded += f.ring.size() + f.beyond.size();
   ctx.n->held_bytes -= f.held_bytes + f.beyond.bytes();
   f.held_bytes = 0;

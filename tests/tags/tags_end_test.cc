@@ -72,6 +72,31 @@ TEST(Tags, H12_FaultNeverTellsFewerMessagesThanTheAcksBefore) {
   EXPECT_EQ(aeths(rig.a.lan)[2].msn, 2u);
 }
 
+// What comes for the host with the peer's word that its QP has failed comes too late.
+TEST(Tags, H12_QpThatFailsGetsNothingMoreInTheSameRun) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.run(Duration::millis(1));
+  rig.wait(Duration::millis(10));
+  const auto report = newest<CustodyAck>(rig.b.wan);
+  ASSERT_TRUE(report.has_value());
+  for (const uint32_t psn : {5000u, 5001u}) rig.from_b(write_only(psn));
+  rig.run(Duration::millis(1));
+  ASSERT_EQ(psns(rig.a.lan, Cause::kFirst), (Psns{5000, 5001}));
+  rig.from_b(write_only(5002));
+  std::vector<RxItem> burst;
+  for (Left& l : rig.b.wan) {
+    if (l.packet) burst.push_back({Side::kWan, std::move(l.packet)});
+  }
+  ASSERT_EQ(burst.size(), 1u);
+  const std::vector<Message> said{FlowFault{report->id, kNakRemoteAccess, false, 0, Msn{}}};
+  rig.a.shard.run_once(burst, said, rig.now(), rig.a.out);
+  ASSERT_EQ(state_at(rig.a, true), "poisoned");
+  for (const OutItem& item : rig.a.out.items()) EXPECT_FALSE(item.packet && item.cause == Cause::kFirst);
+  rig.a.out.clear();
+}
+
 TEST(Tags, C9_SilentReceiverEndsCustodyButNotYetTheQp) {
   SilentReceiver rig;
   EXPECT_EQ(rig.b.shard.counters().faults, 1u);
