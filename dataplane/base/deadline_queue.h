@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <memory_resource>
 #include <vector>
 
 #include "dataplane/base/check.h"
@@ -19,10 +18,7 @@ namespace matchrdma {
 /// and goes on to where it belongs.
 class DeadlineQueue {
  public:
-  explicit DeadlineQueue(uint32_t owners, std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : owners_(owners, memory), heap_(memory) {
-    heap_.reserve(owners);
-  }
+  explicit DeadlineQueue(uint32_t owners) : owners_(owners) { heap_.reserve(owners); }
 
   /// Sets the owner's deadline; Instant::never() removes it.
   void set(uint32_t owner, Instant at) {
@@ -212,8 +208,8 @@ class DeadlineQueue {
     down(0);
   }
 
-  std::pmr::vector<Owner> owners_;
-  std::pmr::vector<Node> heap_;
+  std::vector<Owner> owners_;
+  std::vector<Node> heap_;
   /// Their memory grows to what was needed once. An owner may stand in more than one; its place tells which
   /// counts.
   std::array<std::vector<uint32_t>, kLevels * kBuckets> buckets_;

@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
-#include <memory_resource>
 #include <utility>
 #include <vector>
 
@@ -16,36 +15,27 @@
 namespace matchrdma {
 
 /// Chunks of kChunk elements of T, and the directories of rings that hold more than two of them. Memory is
-/// taken from `memory` in slabs, so that neighbours share pages.
+/// taken in slabs, so that neighbours share pages.
 template <typename T>
 class ChunkPool {
  public:
   static constexpr uint32_t kChunk = 32;
   static constexpr uint32_t kSmallest = 2;          ///< chunks that a ring reaches without a directory
-  static constexpr uint64_t kMaxElements = 262016;  ///< in one ring: below half of the 2^13 chunks it can name
+  static constexpr uint64_t kMaxElements = 262016;  ///< in one ring: 2^13 chunks, less than filled by them
 
   struct alignas(64) Chunk {
     std::array<T, kChunk> at;
   };
 
   /// At most so many elements in all rings, of which at most `rings` may be non-empty at one time.
-  ChunkPool(uint64_t elements, uint32_t rings,
-            std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : memory_(memory), elements_left_(elements), left_(chunks(elements, rings)), rings_left_(rings) {
+  ChunkPool(uint64_t elements, uint32_t rings)
+      : elements_left_(elements), left_(chunks(elements, rings)), rings_left_(rings) {
     free_.reserve(left_);
   }
   /// Bytes that such a pool takes at most, directories aside.
   static uint64_t bytes(uint64_t elements, uint32_t rings) { return chunks(elements, rings) * sizeof(Chunk); }
   ChunkPool(const ChunkPool&) = delete;
   ChunkPool& operator=(const ChunkPool&) = delete;
-  ~ChunkPool() {
-    for (const auto& [chunk, n] : slabs_) {
-      std::destroy_n(chunk, n);
-      memory_->deallocate(chunk, n * sizeof(Chunk), alignof(Chunk));
-    }
-    for (const auto& [directory, size] : directories_)
-      memory_->deallocate(directory, size * sizeof(Chunk*), alignof(Chunk*));
-  }
 
   bool take_ring() { return rings_left_ != 0 && rings_left_-- != 0; }
   void give_ring() { ++rings_left_; }
@@ -62,14 +52,10 @@ class ChunkPool {
   }
   void give_chunk(Chunk* c) { free_.push_back(c); }
 
-  /// For `size` chunks, a power of two; contents undefined.
+  /// For `size` chunks, a power of two; what was there before still stands in it.
   Chunk** take_directory(uint32_t size) {
     auto& free = free_directories_[static_cast<size_t>(std::countr_zero(size))];
-    if (free.empty()) {
-      auto* made = static_cast<Chunk**>(memory_->allocate(size * sizeof(Chunk*), alignof(Chunk*)));
-      directories_.emplace_back(made, size);
-      return made;
-    }
+    if (free.empty()) return directories_.emplace_back(std::make_unique<Chunk*[]>(size)).get();
     Chunk** d = free.back();
     free.pop_back();
     return d;
@@ -89,22 +75,19 @@ class ChunkPool {
     const auto n =
         static_cast<uint32_t>(std::min<size_t>(left_, std::max<size_t>(kSlabBytes / sizeof(Chunk), 1)));
     if (n == 0) return false;
-    auto* slab = static_cast<Chunk*>(memory_->allocate(n * sizeof(Chunk), alignof(Chunk)));
-    std::uninitialized_default_construct_n(slab, n);
-    slabs_.emplace_back(slab, n);
+    Chunk* slab = slabs_.emplace_back(std::make_unique<Chunk[]>(n)).get();
     left_ -= n;
     for (uint32_t i = n; i > 0; --i) free_.push_back(slab + i - 1);
     return true;
   }
 
-  std::pmr::memory_resource* memory_;
   uint64_t elements_left_;
   uint64_t left_;  ///< chunks that are not allocated yet
   uint32_t rings_left_;
   std::vector<Chunk*> free_;
-  std::vector<std::pair<Chunk*, uint32_t>> slabs_;
+  std::vector<std::unique_ptr<Chunk[]>> slabs_;
   std::array<std::vector<Chunk**>, 14> free_directories_;
-  std::vector<std::pair<Chunk**, uint32_t>> directories_;
+  std::vector<std::unique_ptr<Chunk*[]>> directories_;
 };
 
 /// Within a cache line: what a push into a chunk that has room touches besides the element.
@@ -161,10 +144,13 @@ class PooledRing {
   void clear() {
     while (!empty()) pop_front();
   }
-  /// Something will be pushed soon.
+  /// Something will be pushed soon, or the first element be looked at.
   void prefetch_back() const {
     if ((tail_ - origin_) % Pool::kChunk != 0)
       __builtin_prefetch(&const_cast<PooledRing&>(*this).slot(tail_), 1);
+  }
+  void prefetch_front() const {
+    if (!empty()) __builtin_prefetch(&(*this)[head_], 1);
   }
 
  private:

@@ -1,10 +1,11 @@
 #pragma once
 // Memory that will be written soon.
 #include <cstddef>
+#include <cstdint>
 
 namespace matchrdma {
 
-inline constexpr size_t kCacheLine = 64;
+inline constexpr uint32_t kCacheLine = 64;
 
 /// The first cache lines of an object.
 inline void prefetch_lines(const void* object, size_t lines) {

@@ -138,9 +138,5 @@ struct DestinationFlow : PlainDelivery {
 /// Where its state begins, for packets in order; all of it that is not rare, for what tells about them.
 inline void prefetch_plain(const DestinationFlow& f) { prefetch_lines(&f, 4); }
 inline void prefetch_whole(const DestinationFlow& f) { prefetch_lines(&f, 10); }
-/// What is held longest.
-inline void prefetch_oldest(const DestinationFlow& f) {
-  if (!f.ring.empty()) __builtin_prefetch(&f.ring[f.ring.begin()], 1);
-}
 
 }  // namespace matchrdma

@@ -1,6 +1,5 @@
 #include "dataplane/destination/plain.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "dataplane/destination/reorder.h"

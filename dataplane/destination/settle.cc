@@ -149,8 +149,7 @@ Instant settle(DestinationFlow& f, Seq end, const RoleCtx& ctx) {
   if (end <= f.acked_end) return asked;
   f.acked_end = end;
   uint64_t acked = 0, packets = 0;
-  for (uint64_t i = f.ring.begin(); i < f.ring.end() && f.ring[i].psn < end; ++i)
-    ctx.pool->prefetch(f.ring[i].packet.get());
+  prefetch_packets_below(f.ring, end, *ctx.pool);
   while (!f.ring.empty() && f.ring.front().end() <= end) {
     const Held& h = f.ring.front();
     const uint32_t bytes = h.packet->size;

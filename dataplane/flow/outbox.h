@@ -1,5 +1,6 @@
 #pragma once
-// Everything the core wants done, in order. Owned by the caller, of fixed size; the core never calls back.
+// Everything the core wants done, in order. Owned by the caller, of a fixed size that only messages may exceed;
+// the core never calls back.
 #include <cstdint>
 #include <deque>
 #include <span>

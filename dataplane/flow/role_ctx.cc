@@ -1,8 +1,7 @@
 #include "dataplane/flow/role_ctx.h"
 
 #include <algorithm>
-
-#include "dataplane/wire/icrc.h"
+#include <cstring>
 
 namespace matchrdma {
 

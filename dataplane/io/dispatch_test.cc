@@ -99,6 +99,16 @@ TEST(IoDispatch, HandsOverAndKeepsOrder) {
   EXPECT_EQ((*pool)->available(), 300u);
 }
 
+/// A packet that the second of two workers owns.
+PacketRef of_the_other(MbufPool& pool) {
+  uint8_t other = 0;
+  while (Dispatch::owner(frame(v4(other, 9)), 2) != 1) ++other;
+  const auto bytes = frame(v4(other, 9));
+  PacketRef p = pool.alloc(static_cast<uint32_t>(bytes.size()));
+  std::copy(bytes.begin(), bytes.end(), p->data);
+  return p;
+}
+
 TEST(IoDispatch, AFullRingDropsAndCounts) {
   test_eal();
   auto pool = MbufPool::create("test", 300, 1526);
@@ -106,13 +116,8 @@ TEST(IoDispatch, AFullRingDropsAndCounts) {
   {
     auto dispatch = Dispatch::create(2, 16);
     ASSERT_TRUE(dispatch.ok()) << dispatch.error();
-    uint8_t other = 0;
-    while (Dispatch::owner(frame(v4(other, 9)), 2) != 1) ++other;
-    const auto bytes = frame(v4(other, 9));
     for (int i = 0; i < 20; ++i) {
-      PacketRef one[1];
-      one[0] = (*pool)->alloc(static_cast<uint32_t>(bytes.size()));
-      std::copy(bytes.begin(), bytes.end(), one[0]->data);
+      PacketRef one[1] = {of_the_other(**pool)};
       EXPECT_EQ((*dispatch)->sort(0, one), 0u);
     }
     EXPECT_EQ((*dispatch)->dropped(0), 5u);  // a ring of 16 holds 15
@@ -128,13 +133,9 @@ TEST(IoDispatch, OfABurstTheFirstFit) {
   {
     auto dispatch = Dispatch::create(2, 16);
     ASSERT_TRUE(dispatch.ok()) << dispatch.error();
-    uint8_t other = 0;
-    while (Dispatch::owner(frame(v4(other, 9)), 2) != 1) ++other;
-    const auto bytes = frame(v4(other, 9));
     std::vector<PacketRef> burst;
     for (uint64_t i = 0; i < 20; ++i) {
-      burst.push_back((*pool)->alloc(static_cast<uint32_t>(bytes.size())));
-      std::copy(bytes.begin(), bytes.end(), burst.back()->data);
+      burst.push_back(of_the_other(**pool));
       burst.back()->tag = i;
     }
     EXPECT_EQ((*dispatch)->sort(0, burst), 0u);

@@ -1,4 +1,5 @@
 // What a packet is, and whose it is. Never drops what it does not understand (PROTOCOL 2).
+#include "dataplane/base/prefetch.h"
 #include "dataplane/destination/plain.h"
 #include "dataplane/destination/reorder.h"
 #include "dataplane/destination/settle.h"
@@ -13,8 +14,8 @@ namespace {
 
 // The ICRC reads all of it; a packet is too short for the processor to find out by itself.
 void prefetch_payload(const Packet& p) {
-  constexpr uint32_t kLine = 64, kFirst = 2 * kLine, kMost = 66 * kLine;
-  for (uint32_t at = kFirst; at < std::min(p.size, kMost); at += kLine) __builtin_prefetch(p.data + at);
+  constexpr uint32_t kFirst = 2 * kCacheLine, kMost = 66 * kCacheLine;
+  for (uint32_t at = kFirst; at < std::min(p.size, kMost); at += kCacheLine) __builtin_prefetch(p.data + at);
 }
 
 bool tracked(const FlowRecord& r) { return r.source ? r.source->tracked() : r.destination->tracking(); }
@@ -115,8 +116,8 @@ void Shard::Impl::prefetch_window(const Seen& s) const {
 
 void Shard::Impl::prefetch_oldest(FlowIndex i) const {
   if (i == kNoFlow) return;
-  if (records[i].source) matchrdma::prefetch_oldest(*records[i].source);
-  if (records[i].destination) matchrdma::prefetch_oldest(*records[i].destination);
+  if (records[i].source) records[i].source->window.prefetch_front();
+  if (records[i].destination) records[i].destination->ring.prefetch_front();
 }
 
 void Shard::Impl::on_packet(RxItem& item, Seen& s, const RoleCtx& ctx) {

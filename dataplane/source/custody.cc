@@ -146,9 +146,7 @@ void confirm(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
   if (end <= f.confirmed_end) return;
   const bool past_owned = end > f.epsn;
   f.confirmed_end = end;
-  // What is released was last touched a round trip ago.
-  for (uint64_t i = f.window.begin(); i < f.window.end() && f.window[i].psn < end; ++i)
-    ctx.pool->prefetch(f.window[i].packet.get());
+  prefetch_packets_below(f.window, end, *ctx.pool);
   while (!f.window.empty() && f.window.front().end() <= end) {
     const uint64_t i = f.window.begin();
     MRDMA_CHECK(i < f.admit_index());

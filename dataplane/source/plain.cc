@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "dataplane/source/accept.h"
 #include "dataplane/source/acknowledge.h"
 #include "dataplane/source/cnp.h"
 #include "dataplane/source/owned.h"

@@ -294,9 +294,5 @@ struct SourceFlow : PlainState, Bounds {
 /// Where its state begins, for packets in order; all of it that is not rare, for what tells about them.
 inline void prefetch_plain(const SourceFlow& f) { prefetch_lines(&f, 4); }
 inline void prefetch_whole(const SourceFlow& f) { prefetch_lines(&f, 12); }
-/// What is owned longest.
-inline void prefetch_oldest(const SourceFlow& f) {
-  if (!f.window.empty()) __builtin_prefetch(&f.window[f.window.begin()], 1);
-}
 
 }  // namespace matchrdma

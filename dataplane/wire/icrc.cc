@@ -45,9 +45,14 @@ uint32_t crc_to_payload(const Frame& f, const uint8_t* p) {
   return crc32_gzip_refl(kSeed, head.data(), bytes);
 }
 
-uint32_t icrc_over(const Frame& f, const uint8_t* p) {
-  return crc32_gzip_refl(crc_to_payload(f, p), p + f.payload_offset(), f.icrc_offset() - f.payload_offset());
+/// The same over the payload, where `crc` is what comes before it: the ICRC.
+uint32_t crc_over_payload(const Frame& f, const uint8_t* p, uint32_t crc) {
+  return crc32_gzip_refl(crc, p + f.payload_offset(), f.icrc_offset() - f.payload_offset());
 }
+
+uint32_t icrc_over(const Frame& f, const uint8_t* p) { return crc_over_payload(f, p, crc_to_payload(f, p)); }
+
+uint32_t carried_icrc(const Frame& f) { return load_le32(f.data() + f.icrc_offset()); }
 
 // CRCs are linear: what a difference before `bytes` more bytes makes of the result.
 uint32_t carried_over(uint32_t difference, size_t bytes) {
@@ -65,13 +70,11 @@ uint32_t carried_over(uint32_t difference, size_t bytes) {
 
 uint32_t compute_icrc(const Frame& f) { return icrc_over(f, f.data()); }
 
-bool icrc_ok(const Frame& f) { return compute_icrc(f) == load_le32(f.data() + f.icrc_offset()); }
+bool icrc_ok(const Frame& f) { return compute_icrc(f) == carried_icrc(f); }
 
 bool check_icrc(Frame& f) {
   f.crc_before_payload_ = crc_to_payload(f, f.data());
-  const Bytes payload = f.payload();
-  const uint32_t icrc = crc32_gzip_refl(f.crc_before_payload_, payload.data(), payload.size());
-  f.icrc_checked_ = icrc == load_le32(f.data() + f.icrc_offset());
+  f.icrc_checked_ = crc_over_payload(f, f.data(), f.crc_before_payload_) == carried_icrc(f);
   return f.icrc_checked_;
 }
 
@@ -83,7 +86,7 @@ void write_icrc(const Frame& f, MutableBytes bytes) {
 uint32_t crc32(uint32_t seed, Bytes b) { return crc32_gzip_refl(seed, b.data(), b.size()); }
 
 PayloadPrint payload_print(const Frame& f) {
-  if (f.icrc_checked()) return {load_le32(f.data() + f.icrc_offset()), f.crc_before_payload()};
+  if (f.icrc_checked()) return {carried_icrc(f), f.crc_before_payload()};
   return {crc32(0, f.payload()), 0};
 }
 

@@ -25,12 +25,12 @@ ShardConfig config(uint32_t instance) {
   return c;
 }
 
+}  // namespace
+
 void unmeasured(Shard& shard, std::span<RxItem> burst, std::span<const Message> messages, Instant now,
                 Outbox& out) {
   shard.run_once(burst, messages, now, out);
 }
-
-}  // namespace
 
 L2L3 path(bool from_a) {
   constexpr std::array<uint8_t, 4> kA{10, 9, 0, 1}, kB{10, 9, 1, 1};
@@ -69,7 +69,7 @@ World::World(bool proxied) : a_(config(1), arena_), b_(config(2), arena_), proxi
     r.path_mtu = kPayload;
     r.completion = Completion::kEarly;
     if (a_.register_qp(r, true, now_, out_a_) != Registered::kYes) wrong("a pair is not registered");
-    from_a(out_a_);
+    leave(true);
     for (int n = 0; n < 8; ++n) step({}, unmeasured, unmeasured);
     if (!a_.registered(r) || !b_.registered(r)) wrong("a registered pair does not start");
   }
@@ -99,36 +99,26 @@ void World::step(std::span<RxItem> burst, Run run_a, Run run_b) {
   for (RxItem& item : burst) rx.push_back(std::move(item));
   const std::vector<Message> said_to_a = std::exchange(say_to_a_, {});
   run_a(a_, rx, said_to_a, now_, out_a_);
-  from_a(out_a_);
+  leave(true);
   rx = std::exchange(to_b_, {});
   const std::vector<Message> said_to_b = std::exchange(say_to_b_, {});
   run_b(b_, rx, said_to_b, now_, out_b_);
-  from_b(out_b_);
+  leave(false);
 }
 
-void World::from_a(Outbox& out) {
+void World::leave(bool a) {
+  Outbox& out = a ? out_a_ : out_b_;
   for (OutItem& item : out.items()) {
     if (!item.packet) {
-      say_to_b_.push_back(*item.message);
-    } else if (item.side == Side::kLan) {
-      acknowledged(parse_frame(item.packet->bytes()).frame);
-    } else {
+      (a ? say_to_b_ : say_to_a_).push_back(*item.message);
+    } else if (item.side == Side::kWan) {
       // What custody keeps stays here: the other proxy gets bytes of its own, as from a port.
-      to_b_.push_back({Side::kWan, arena_.copy(item.packet->bytes())});
-      ++arrived_at_b_;
-    }
-  }
-  out.clear();
-}
-
-void World::from_b(Outbox& out) {
-  for (OutItem& item : out.items()) {
-    if (!item.packet) {
-      say_to_a_.push_back(*item.message);
-    } else if (item.side == Side::kLan) {
-      received(parse_frame(item.packet->bytes()).frame);
+      (a ? to_b_ : to_a_).push_back({Side::kWan, arena_.copy(item.packet->bytes())});
+      arrived_at_b_ += a ? 1 : 0;
+    } else if (const Frame f = parse_frame(item.packet->bytes()).frame; a) {
+      acknowledged(f);
     } else {
-      to_a_.push_back({Side::kWan, arena_.copy(item.packet->bytes())});
+      received(f);
     }
   }
   out.clear();

@@ -16,6 +16,9 @@ inline constexpr uint32_t kFlows = 64, kBurst = 32, kPayload = 1024;
 /// Who runs the shards: what counts instructions looks at some runs only.
 using Run = void (*)(Shard&, std::span<RxItem>, std::span<const Message>, Instant, Outbox&);
 
+void unmeasured(Shard& shard, std::span<RxItem> burst, std::span<const Message> messages, Instant now,
+                Outbox& out);
+
 /// Headers from host A to host B, or back.
 L2L3 path(bool from_a);
 /// One packet of a WRITE of `of` packets to the receiver's queue pair; the last one asks for an ACK.
@@ -43,8 +46,7 @@ class World {
     uint32_t acked_end = 0;  // at the sender
   };
   void step(std::span<RxItem> burst, Run run_a, Run run_b);
-  void from_a(Outbox& out);
-  void from_b(Outbox& out);
+  void leave(bool a);
   void received(const Frame& f);
   void acknowledged(const Frame& f);
   void wrong(const std::string& what);
