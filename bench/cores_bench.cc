@@ -14,11 +14,6 @@
 
 namespace matchrdma::cores_bench {
 
-double median(std::vector<double> v) {
-  std::sort(v.begin(), v.end());
-  return v.empty() ? 0 : v[v.size() / 2];
-}
-
 PacketRef write_packet(uint8_t a, uint8_t b, uint32_t qpn, uint32_t payload, PacketPool& pool) {
   const std::array<uint8_t, 4> from{10, 0, 0, a}, to{10, 0, 1, b};
   const std::vector<uint8_t> bytes(payload);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/dataplane/rig.h"
+#include "bench/statistics.h"
 #include "dataplane/io/eal.h"
 #include "proxy/json_output.h"
 #include "proxy/table.h"
@@ -42,7 +43,7 @@ class Report {
  public:
   void add(const Point& p, double hz) {
     const bool transparent = p.o.completion == Completion::kTransparent;
-    const double sum = quartile(p.t.primitives), frame = p.o.traffic.payload + 58.0;
+    const double sum = lower_quartile(p.t.primitives), frame = p.o.traffic.payload + 58.0;
     const auto line = [&](const char* role, double cycles) {
       const double pps = hz / cycles, r = ratio(cycles, sum);
       table_.add(
@@ -60,11 +61,11 @@ class Report {
                        {"sum_of_primitives", sum},
                        {"ratio", r},
                        {"custody_packets", p.t.custody},
-                       {"port", quartile(p.t.port)},
-                       {"lookup", quartile(p.t.lookup)},
-                       {"icrc_cycles", quartile(p.t.icrc)},
-                       {"retain", quartile(p.t.retain)},
-                       {"acks", quartile(p.t.acks)},
+                       {"port", lower_quartile(p.t.port)},
+                       {"lookup", lower_quartile(p.t.lookup)},
+                       {"icrc_cycles", lower_quartile(p.t.icrc)},
+                       {"retain", lower_quartile(p.t.retain)},
+                       {"acks", lower_quartile(p.t.acks)},
                        {"registered_seconds", p.t.registered_seconds}});
       if (p.o.traffic.payload == 4096)
         aim(std::string(role) + ", 4 KiB, " + std::to_string(p.o.traffic.flows) + " flows: Gb/s of a core",
@@ -74,11 +75,11 @@ class Report {
       if (p.o.traffic.flows == 1'000'000) aim(name(role, p) + ": of the sum of primitives", r, 1.6, true);
     };
     if (transparent) {
-      line("transparent", quartile(p.t.source));
+      line("transparent", lower_quartile(p.t.source));
       return;
     }
-    line("source", quartile(p.t.source));
-    line("destination", quartile(p.t.destination));
+    line("source", lower_quartile(p.t.source));
+    line("destination", lower_quartile(p.t.destination));
   }
   void print() const {
     table_.print(std::cout);

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/statistics.h"
 #include "dataplane/base/prng.h"
 #include "host/code/erasure.h"
 
@@ -31,11 +32,6 @@ double cpu_seconds() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
-}
-
-double median(std::vector<double> v) {
-  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-  return v[v.size() / 2];
 }
 
 using Work = std::function<void(size_t)>;  ///< on codeword number i

@@ -12,6 +12,7 @@
 #include "bench/memory/contenders.h"
 #include "bench/memory/crew.h"
 #include "bench/memory/shapes.h"
+#include "bench/statistics.h"
 #include "proxy/json_output.h"
 #include "proxy/table.h"
 
@@ -23,11 +24,6 @@ constexpr double kAim = 1.05;
 enum Who : size_t { kHeap, kJemalloc, kKeeping, kMimalloc, kWhos };
 constexpr std::array<const char*, kWhos> kNames{"registered heap", "jemalloc", "jemalloc, never purging",
                                                 "mimalloc"};
-
-double median(std::vector<double> v) {
-  std::sort(v.begin(), v.end());
-  return v[v.size() / 2];
-}
 
 struct Contenders {
   NoDevice device;

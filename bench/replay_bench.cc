@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/statistics.h"
 #include "dataplane/wire/frame_builder.h"
 #include "pcap/capture_writer.h"
 #include "pcap/replay_options.h"
@@ -121,11 +122,6 @@ Run run_once(const std::string& trace) {
   }
   return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
           static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC, std::move(*r)};
-}
-
-double median(std::vector<double> v) {
-  std::sort(v.begin(), v.end());
-  return v[v.size() / 2];
 }
 
 uint64_t peak_rss_bytes() {

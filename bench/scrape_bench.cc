@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/statistics.h"
 #include "controlplane/service/http_server.h"
 #include "dataplane/wire/frame_builder.h"
 #include "model/packet_arena.h"
@@ -88,11 +89,6 @@ struct Measured {
   std::vector<double> gap_us;  // longest time between two bursts
   uint64_t scrapes = 0, bytes = 0;
 };
-
-double median(std::vector<double> v) {
-  std::sort(v.begin(), v.end());
-  return v[v.size() / 2];
-}
 
 class Bench {
  public:

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bench/statistics.h"
 #include "dataplane/base/result.h"
 #include "dataplane/base/time.h"
 #include "dataplane/io/clock.h"
@@ -13,8 +14,6 @@
 namespace matchrdma::cores_bench {
 
 inline constexpr uint32_t kBurst = 32;
-
-double median(std::vector<double> v);
 
 /// A WRITE packet from host `a` to host `b` of two sites, in a packet of `pool`.
 PacketRef write_packet(uint8_t a, uint8_t b, uint32_t qpn, uint32_t payload, PacketPool& pool);

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "bench/cores/cores.h"
+#include "bench/span_ports.h"
 #include "proxy/daemon/dpdk_io.h"
 #include "proxy/daemon/report.h"
 #include "proxy/daemon/worker.h"
@@ -13,7 +14,6 @@ namespace matchrdma::cores_bench {
 namespace {
 
 using daemon::DpdkIo;
-using daemon::PortPair;
 using Worker = daemon::Worker<DpdkIo>;
 
 constexpr uint32_t kFlows = 64, kCirculating = 256, kPayload = 1024, kMtu = 1500;
@@ -91,45 +91,31 @@ class Lane {
 
   Result<void> open(uint16_t number) {
     const std::string n = std::to_string(number);
-    auto lan = plan("net_ring" + std::to_string(2 * number), Side::kLan);
-    auto wan = plan("net_ring" + std::to_string(2 * number + 1), Side::kWan);
-    if (!lan) return Error{lan.error()};
-    if (!wan) return Error{wan.error()};
-    auto pool = io::MbufPool::create("lane" + n, 8192, std::max(lan->packet_room, wan->packet_room));
-    if (!pool) return Error{pool.error()};
-    pool_ = std::move(*pool);
-    io::MbufPool* const pools[] = {pool_.get()};
-    auto lan_port = io::Port::open(*lan, pools), wan_port = io::Port::open(*wan, pools);
-    if (!lan_port) return Error{lan_port.error()};
-    if (!wan_port) return Error{wan_port.error()};
-    ports_.push_back({std::move(*lan_port), std::move(*wan_port)});
-    io_ = std::make_unique<DpdkIo>(uint16_t{0}, clock_, ports_, nullptr);
+    io::PortOptions o;
+    o.mtu = kMtu;
+    auto opened = open_span_ports("lane" + n, 8192, "net_ring" + std::to_string(2 * number),
+                                  "net_ring" + std::to_string(2 * number + 1), o);
+    if (!opened) return Error{opened.error()};
+    at_ = std::move(*opened);
+    io_ = std::make_unique<DpdkIo>(uint16_t{0}, clock_, at_.ports, nullptr);
     worker_ = std::make_unique<Worker>(uint16_t{0}, *io_, kBurst);
     daemon::SpanEndConfig c;
     c.shard.limits.max_flows = 1024;
-    worker_->add(std::make_unique<daemon::SpanEnd>(c, *pool_, daemon::SpanEndHooks{}));
+    worker_->add(std::make_unique<daemon::SpanEnd>(c, *at_.pool, daemon::SpanEndHooks{}));
     return fill();
-  }
-  static Result<io::PortPlan> plan(const std::string& device, Side side) {
-    io::PortOptions o;
-    o.device = device;
-    o.mtu = kMtu;
-    o.tag = daemon::port_tag(0, side);
-    return io::plan_port(o);
   }
   Result<void> fill() {
     for (uint32_t i = 0; i < kCirculating; ++i) {
       std::array<PacketRef, 1> one{
-          write_packet(1, static_cast<uint8_t>(1 + i % 8), 2 + i % kFlows, kPayload, *pool_)};
-      if (ports_[0].lan->tx_burst(0, io::Lane::kBulk, one) != 1)
+          write_packet(1, static_cast<uint8_t>(1 + i % 8), 2 + i % kFlows, kPayload, *at_.pool)};
+      if (at_.ports[0].lan->tx_burst(0, io::Lane::kBulk, one) != 1)
         return Error{"a port in memory takes no packets"};
     }
     return {};
   }
 
   const io::Clock& clock_;
-  std::unique_ptr<io::MbufPool> pool_;
-  std::vector<PortPair> ports_;
+  SpanPorts at_;
   std::unique_ptr<DpdkIo> io_;
   std::unique_ptr<Worker> worker_;
   std::vector<std::string> names_{"span"};

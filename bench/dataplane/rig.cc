@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace matchrdma::dataplane_bench {
 namespace {
@@ -38,12 +39,6 @@ PacketRef copy_of(Bytes frame, PacketPool& pool) {
 Error lost(const std::string& what) { return Error{what + ": the figures would mean nothing"}; }
 
 }  // namespace
-
-double quartile(std::vector<double> v) {
-  if (v.empty()) return 0;
-  std::sort(v.begin(), v.end());
-  return v[v.size() / 4];
-}
 
 Result<std::unique_ptr<Rig>> Rig::create(const RigOptions& o, const io::Clock& clock) {
   std::unique_ptr<Rig> rig(new Rig(o));
@@ -87,7 +82,7 @@ Result<void> Rig::make_primitives() {
 void Rig::exchange() {
   to_span();
   from_span();
-  b_->wan().take([&](Bytes f) { a_->wan().put(copy_of(f, a_->pool())); });
+  come_back();
 }
 void Rig::to_span() {
   a_->wan().take([&](Bytes f) { going_.push_back(copy_of(f, b_->pool())); });
@@ -95,6 +90,20 @@ void Rig::to_span() {
 void Rig::from_span() {
   for (PacketRef& p : going_) b_->wan().put(std::move(p));
   going_.clear();
+}
+void Rig::come_back() {
+  b_->wan().take([&](Bytes f) {
+    ++datagrams_;
+    a_->wan().put(copy_of(f, a_->pool()));
+  });
+}
+// The source's turn; what it sends stays on the span.
+uint64_t Rig::send() {
+  const uint64_t cycles = a_->work();
+  a_->lan().take([&](Bytes f) { traffic_.acknowledged(f); });
+  to_span();
+  span_.push_back(std::exchange(going_, {}));
+  return cycles;
 }
 
 // One way across the span, both ways at once.
@@ -163,19 +172,12 @@ uint64_t Rig::deliver() {
 
 Result<void> Rig::turn(Turns& t, bool counted) {
   if (auto r = fill(a_->lan()); !r) return r;
-  const double source = static_cast<double>(a_->work()) / o_.phase;
-  a_->lan().take([&](Bytes f) { traffic_.acknowledged(f); });
-  to_span();
-  span_.push_back(std::move(going_));
-  going_.clear();
+  const double source = static_cast<double>(send()) / o_.phase;
   if (counted) t.source.push_back(source);
   if (span_.size() * o_.phase <= o_.custody) return {};
   const double destination = static_cast<double>(deliver()) / o_.phase;
   if (counted) t.destination.push_back(destination);
-  b_->wan().take([&](Bytes f) {
-    ++datagrams_;
-    a_->wan().put(copy_of(f, a_->pool()));
-  });
+  come_back();
   t.custody = a_->counters().custody_packets;
   return {};
 }
@@ -204,17 +206,13 @@ Result<Turns> Rig::run(int turns) {
   Turns t;
   const int warm = static_cast<int>(4 * o_.custody / o_.phase) + 8;
   for (int i = 0; i < warm + turns; ++i) {
-    if (i == warm) {
-      datagrams_ = 0;
-      t.acks_given = traffic_.acks();
-    }
+    if (i == warm) datagrams_ = 0;
     if (auto r = turn(t, i >= warm); !r) return Error{r.error()};
     if (i < warm || i % 2 == 0) {
       if (auto r = primitive_turns(t, i >= warm); !r) return Error{r.error()};
     }
   }
   t.packets = static_cast<uint64_t>(turns) * o_.phase;
-  t.acks_given = traffic_.acks() - t.acks_given;
   t.span_datagrams = datagrams_;
   t.registered_seconds = registered_seconds_;
   if (traffic_.repeated() != 0) return Error{"a receiver was asked where it is while it answered all"};
@@ -223,13 +221,9 @@ Result<Turns> Rig::run(int turns) {
     for (uint32_t i = 0; i < o_.phase && traffic_.unfinished(); ++i) {
       if (!a_->lan().put(traffic_.next_request(a_->pool()))) return Error{"the ring of the senders is full"};
     }
-    a_->work();
-    a_->lan().take([&](Bytes f) { traffic_.acknowledged(f); });
-    to_span();
-    span_.push_back(std::move(going_));
-    going_.clear();
+    send();
     deliver();
-    b_->wan().take([&](Bytes f) { a_->wan().put(copy_of(f, a_->pool())); });
+    come_back();
   }
   while (!span_.empty()) deliver();
   for (int i = 0; i < 8; ++i) {
@@ -237,11 +231,11 @@ Result<Turns> Rig::run(int turns) {
     answer();
     a_->lan().take([&](Bytes f) { traffic_.acknowledged(f); });
   }
-  if (auto r = judge(t); !r) return Error{r.error()};
+  if (auto r = judge(); !r) return Error{r.error()};
   return t;
 }
 
-Result<void> Rig::judge(const Turns&) const {
+Result<void> Rig::judge() const {
   if (traffic_.wrong() + primitives_->wrong() != 0)
     return lost(std::to_string(traffic_.wrong()) + " packets were not what a host expects");
   if (traffic_.received() != traffic_.sent())

@@ -23,7 +23,7 @@ struct RigOptions {
 struct Turns {
   std::vector<double> source, destination;
   std::vector<double> primitives, port, lookup, icrc, retain, acks;
-  uint64_t packets = 0, acks_given = 0, span_datagrams = 0, custody = 0;
+  uint64_t packets = 0, span_datagrams = 0, custody = 0;
   double registered_seconds = 0;
 };
 
@@ -44,12 +44,14 @@ class Rig {
   void exchange();
   void to_span();
   void from_span();
+  void come_back();
+  uint64_t send();
   void hop();
   uint64_t deliver();
   uint64_t answer();
   Result<void> turn(Turns& t, bool counted);
   Result<void> primitive_turns(Turns& t, bool counted);
-  Result<void> judge(const Turns& t) const;
+  Result<void> judge() const;
 
   RigOptions o_;
   Traffic traffic_;
@@ -59,12 +61,8 @@ class Rig {
   std::unique_ptr<io::Primitives> primitives_;
   std::vector<PacketRef> going_;
   std::deque<std::vector<PacketRef>> span_;
-  std::vector<PacketRef> answers_;
   uint64_t datagrams_ = 0;
   double registered_seconds_ = 0;
 };
-
-/// Lower quartile: what a turn takes when nobody else is at the machine.
-double quartile(std::vector<double> v);
 
 }  // namespace matchrdma::dataplane_bench

@@ -48,27 +48,14 @@ Result<void> Site::open_ports(const SiteOptions& o) {
   io::PortOptions p;
   p.mtu = o.mtu;
   p.standing = true;
-  p.device = lan_->name();
-  p.tag = daemon::port_tag(0, Side::kLan);
-  auto lan_plan = io::plan_port(p);
-  p.device = wan_->name();
-  p.tag = daemon::port_tag(0, Side::kWan);
-  auto wan_plan = io::plan_port(p);
-  if (!lan_plan) return Error{lan_plan.error()};
-  if (!wan_plan) return Error{wan_plan.error()};
-  auto pool = io::MbufPool::create(o.name, o.pool_packets, lan_plan->packet_room);
-  if (!pool) return Error{pool.error()};
-  pool_ = std::move(*pool);
-  io::MbufPool* const pools[] = {pool_.get()};
-  auto lan_port = io::Port::open(*lan_plan, pools), wan_port = io::Port::open(*wan_plan, pools);
-  if (!lan_port) return Error{lan_port.error()};
-  if (!wan_port) return Error{wan_port.error()};
-  ports_.push_back({std::move(*lan_port), std::move(*wan_port)});
+  auto opened = open_span_ports(o.name, o.pool_packets, lan_->name(), wan_->name(), p);
+  if (!opened) return Error{opened.error()};
+  at_ = std::move(*opened);
   return {};
 }
 
 void Site::make_worker(const SiteOptions& o) {
-  io_ = std::make_unique<BenchIo>(time_, clock_, ports_);
+  io_ = std::make_unique<BenchIo>(time_, clock_, at_.ports);
   worker_ = std::make_unique<daemon::Worker<BenchIo>>(kWorker, *io_, kBurst);
   daemon::SpanEndConfig c;
   c.worker = kWorker;
@@ -79,7 +66,7 @@ void Site::make_worker(const SiteOptions& o) {
   daemon::SpanEndHooks h;
   h.hello = [this](Bytes b) { link_->hello(b, time_.now()); };
   h.other_worker = [](uint16_t, Bytes) {};
-  worker_->add(std::make_unique<daemon::SpanEnd>(c, *pool_, h));
+  worker_->add(std::make_unique<daemon::SpanEnd>(c, *at_.pool, h));
   end().set_path(path(o));
   daemon::PeerLink::Hooks l;
   l.send = [this](Bytes b) { end().send_hello(b); };

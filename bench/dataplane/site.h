@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/span_ports.h"
 #include "dataplane/io/clock.h"
 #include "dataplane/io/ring/ring_port.h"
-#include "proxy/daemon/dpdk_io.h"
 #include "proxy/daemon/peer_link.h"
 #include "proxy/daemon/worker.h"
 
@@ -56,10 +56,15 @@ struct SiteOptions {
 class Site {
  public:
   static Result<std::unique_ptr<Site>> create(const SiteOptions& o, const io::Clock& clock);
+  /// The ports go before the rings below them, and both before the memory of the packets in them.
+  ~Site() {
+    worker_.reset();
+    at_.ports.clear();
+  }
 
   /// Rounds until nothing waits at the ports; TSC cycles that they took.
   uint64_t work();
-  io::MbufPool& pool() { return *pool_; }
+  io::MbufPool& pool() { return *at_.pool; }
   io::RingPort& lan() { return *lan_; }
   io::RingPort& wan() { return *wan_; }
   SiteClock& clock() { return time_; }
@@ -76,9 +81,8 @@ class Site {
 
   const io::Clock& clock_;
   SiteClock time_;
-  std::unique_ptr<io::MbufPool> pool_;
+  SpanPorts at_;
   std::unique_ptr<io::RingPort> lan_, wan_;
-  std::vector<daemon::PortPair> ports_;
   std::unique_ptr<BenchIo> io_;
   std::unique_ptr<daemon::Worker<BenchIo>> worker_;
   std::unique_ptr<daemon::PeerLink> link_;

@@ -72,7 +72,6 @@ PacketRef Traffic::next_request(PacketPool& pool) {
   if (!p) return p;
   f.psn = (f.psn + 1) & Psn::kMask;
   f.packet = f.packet + 1 == o_.message_packets ? 0 : f.packet + 1;
-  messages_ += f.packet == 0 ? 1 : 0;
   ++sent_;
   return p;
 }

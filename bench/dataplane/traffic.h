@@ -1,7 +1,6 @@
 #pragma once
 // The hosts of the benchmark: senders that write messages over many QPs, and their receivers.
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "dataplane/flow/message.h"
@@ -35,7 +34,6 @@ class Traffic {
   uint64_t sent() const { return sent_; }
   uint64_t received() const { return received_; }
   uint64_t acks() const { return acks_; }
-  uint64_t messages_sent() const { return messages_; }
   uint64_t wrong() const { return wrong_; }        ///< out of order, or not understood
   uint64_t repeated() const { return repeated_; }  ///< what had come: a proxy asks where its receiver is
 
@@ -49,7 +47,7 @@ class Traffic {
   std::vector<uint32_t> order_;
   std::vector<uint8_t> payload_;
   size_t turn_ = 0;
-  uint64_t sent_ = 0, received_ = 0, acks_ = 0, messages_ = 0, wrong_ = 0, repeated_ = 0;
+  uint64_t sent_ = 0, received_ = 0, acks_ = 0, wrong_ = 0, repeated_ = 0;
 };
 
 }  // namespace matchrdma::dataplane_bench
