@@ -139,8 +139,12 @@ struct Shard::Impl {
   bool seen_on_path(const FlowOpen& m, const FlowRecord* r, const RoleCtx& ctx) const;
   void retire(const SourceFlow& f, const RoleCtx& ctx);
   void run_wanted(const RoleCtx& ctx);
-  bool forgettable(const FlowRecord& r, const FlowRecord& back, const RoleCtx& ctx) const;
+  bool rests(FlowIndex i) const;
+  void forget(const FlowRecord& r, const RoleCtx& ctx);
+  FlowIndex next_by_hand();
+  bool table_has_room() const { return table.size() + 2 <= config.limits.max_flows; }
   void forget_idle(const RoleCtx& ctx);
+  void make_room(const RoleCtx& ctx);
 
   // journal.cc: H13.
   void write_journal(SourceFlow& f, const RoleCtx& ctx);

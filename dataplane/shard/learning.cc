@@ -15,6 +15,7 @@ constexpr Duration kWantedFor = Duration::seconds(5);
 constexpr Duration kOnPath = Duration::seconds(1);  // C10
 constexpr Duration kRemembered = Duration::seconds(3600);
 constexpr FlowIndex kIdlePerProbe = 64;  // records looked at per probe interval
+constexpr FlowIndex kLookedAtForRoom = 4096;
 
 }  // namespace
 
@@ -115,6 +116,7 @@ void Shard::Impl::on_flow_open(const FlowOpen& m, const RoleCtx& ctx) {
     Registration pair = Registration::of(m.key, m.sender_qpn);
     std::swap(pair.a, pair.b);  // its sender stands at the peer
     pair.credits = m.credits;
+    if (m.again) make_room(ctx);
     const LearnedBy by = m.vouched || m.again ? LearnedBy::kPeer : LearnedBy::kCorrelation;
     if (learn(pair, true, by, ctx) != Registered::kYes) {
       ctx.out->message(FlowOpened{m.id, OpenAnswer::kRefused});
@@ -130,24 +132,42 @@ void Shard::Impl::on_flow_open(const FlowOpen& m, const RoleCtx& ctx) {
   touch(i);
 }
 
-// A pair without traffic is remembered for an hour (PROTOCOL 3), a registered one as long as its lease.
-bool Shard::Impl::forgettable(const FlowRecord& r, const FlowRecord& back, const RoleCtx& ctx) const {
-  const bool rests = r.source->state == FlowState::kPaired || r.source->state == FlowState::kTransparent;
-  const bool idle =
-      back.destination->state == DestState::kIdle || back.destination->state == DestState::kOpened;
-  const Duration remembered = r.by == LearnedBy::kRegistration ? ctx.timing->registration_lease : kRemembered;
-  return rests && idle && later(r.last, back.last) + remembered <= ctx.now;
+// Nothing is promised to it or kept for it.
+bool Shard::Impl::rests(FlowIndex i) const {
+  const FlowRecord& r = records[i];
+  if (!r.source || r.reverse == kNoFlow) return false;
+  const DestState to = records[r.reverse].destination->state;
+  return (r.source->state == FlowState::kPaired || r.source->state == FlowState::kTransparent) &&
+         (to == DestState::kIdle || to == DestState::kOpened);
 }
 
+void Shard::Impl::forget(const FlowRecord& r, const RoleCtx& ctx) {
+  const Registration pair = Registration::of(r.source->key, r.source->sender_qpn);
+  if (const Asked* a = asked.find(pair); a != nullptr && !a->unregister) asked.erase(pair);
+  unlearn(pair, ctx);
+}
+
+FlowIndex Shard::Impl::next_by_hand() {
+  return idle_hand = (idle_hand + 1) % static_cast<FlowIndex>(records.size());
+}
+
+// A pair without traffic is remembered for an hour (PROTOCOL 3), a registered one as long as its lease.
 void Shard::Impl::forget_idle(const RoleCtx& ctx) {
-  for (FlowIndex k = 0; k < std::min<FlowIndex>(kIdlePerProbe, static_cast<FlowIndex>(records.size())); ++k) {
-    idle_hand = (idle_hand + 1) % static_cast<FlowIndex>(records.size());
-    const FlowRecord& r = records[idle_hand];
-    const FlowRecord* back = record(r.reverse);
-    if (!r.source || back == nullptr || !forgettable(r, *back, ctx)) continue;
-    const Registration pair = Registration::of(r.source->key, r.source->sender_qpn);
-    if (const Asked* a = asked.find(pair); a != nullptr && !a->unregister) asked.erase(pair);
-    unlearn(pair, ctx);
+  for (FlowIndex k = std::min(kIdlePerProbe, static_cast<FlowIndex>(records.size())); k > 0; --k) {
+    const FlowIndex i = next_by_hand();
+    if (!rests(i)) continue;
+    const FlowRecord& r = records[i];
+    const Duration remembered = r.by == LearnedBy::kRegistration ? ctx.timing->registration_lease : kRemembered;
+    if (later(r.last, records[r.reverse].last) + remembered <= ctx.now) forget(r, ctx);
+  }
+}
+
+// What the peer has in custody comes before what is only known. Refused, it asks again: the hand goes on.
+void Shard::Impl::make_room(const RoleCtx& ctx) {
+  for (FlowIndex k = std::min(kLookedAtForRoom, static_cast<FlowIndex>(records.size())); k > 0; --k) {
+    if (table_has_room()) return;
+    const FlowIndex i = next_by_hand();
+    if (rests(i) && records[records[i].reverse].destination->state == DestState::kIdle) forget(records[i], ctx);
   }
 }
 

@@ -95,7 +95,7 @@ Registered Shard::Impl::learn(const Registration& reg, bool local_a, LearnedBy b
     const bool same_side = (r->source != nullptr) == (from_a == local_a);
     if (r->named.qpn != (from_a ? reg.a : reg.b).qpn || !same_side) return Registered::kOtherPartner;
   }
-  if (table.size() + 2 > config.limits.max_flows && table.find(reg.flow(true)) == kNoFlow) {
+  if (!table_has_room() && table.find(reg.flow(true)) == kNoFlow) {
     n.reasons.add(Reason::kFlowLimit);
     return Registered::kNoRoom;
   }

@@ -13,6 +13,7 @@
 #include "dataplane/source/activate.h"
 #include "dataplane/source/custody.h"
 #include "dataplane/source/plain.h"
+#include "dataplane/source/reopen.h"
 
 namespace matchrdma {
 namespace {
@@ -28,7 +29,8 @@ uint64_t rare_entries(uint32_t packets, const Limits& l) { return packets / 16 +
 
 // Copies behind a barrier that nobody lifts, an active flow that owes nothing and is owed nothing, and a failed
 // QP whose sender has stopped: its numbers may name another one soon.
-Instant idle_expiry(const SourceFlow& f, const RoleCtx& ctx) {
+Instant expiry(const SourceFlow& f, const RoleCtx& ctx) {
+  if (f.state == FlowState::kReopening) return f.reopen_until;
   const bool idle = f.state == FlowState::kActive && !f.owns();
   const bool stuck = f.state == FlowState::kBarrier && f.owns();
   return idle || stuck || f.state == FlowState::kPoisoned
@@ -147,7 +149,7 @@ void Shard::Impl::run_timers(FlowIndex i, const RoleCtx& ctx) {
       run_accept_timers(*r.source, ctx);
       run_repair_timers(*r.source, gate, ctx);
     }
-    if (idle_expiry(*r.source, ctx) <= ctx.now) expire(i, ctx);
+    if (expiry(*r.source, ctx) <= ctx.now) expire(i, ctx);
     if (r.source->state == FlowState::kDoubted) conclude(i, judge(*r.source, ctx.now), ctx);
     run_handshake_timer(*r.source, ctx);
   } else if (r.destination) {
@@ -160,6 +162,10 @@ void Shard::Impl::run_timers(FlowIndex i, const RoleCtx& ctx) {
 
 void Shard::Impl::expire(FlowIndex i, const RoleCtx& ctx) {
   SourceFlow& f = *records[i].source;
+  if (f.state == FlowState::kReopening) {
+    poison_qp(i, kNakRemoteOperation, ctx);
+    return;
+  }
   if (f.state != FlowState::kPoisoned) {
     forget_base(f, gate, ctx);
     return;
@@ -185,6 +191,7 @@ void Shard::Impl::settle_dirty(const RoleCtx& ctx) {
     if (r.source) {
       settle_acks(*r.source, ctx);
       finish_drain(*r.source, gate, ctx);
+      finish_reopening(*r.source, gate, ctx);
       write_journal(*r.source, ctx);
       const bool failed = r.source->state == FlowState::kPoisoned;
       if (failed && !r.failed && r.reverse != kNoFlow) touch(r.reverse);
@@ -225,7 +232,7 @@ void Shard::Impl::arm(FlowIndex i, const RoleCtx& ctx) {
   Instant at = Instant::never();
   if (r.source) {
     at = r.source->retry_at;
-    at = earlier(at, idle_expiry(*r.source, ctx));
+    at = earlier(at, expiry(*r.source, ctx));
     if (r.source->plain_left > 0) {
       timers.set(i, earlier(at, repair_deadline(*r.source, ctx)));
       return;

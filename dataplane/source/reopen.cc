@@ -23,6 +23,7 @@ void reopen(SourceFlow& f, FlowId id, Gate& gate, const RoleCtx& ctx) {
   gate.remove(f);
   f.id = id;
   f.reopen_base = -1;
+  if (f.state != FlowState::kReopening) f.reopen_until = ctx.now + ctx.timing->custody_max_age;
   f.fire(FlowEvent::kPeerStarted);
   say_handshake(f, ctx);
 }
@@ -30,11 +31,20 @@ void reopen(SourceFlow& f, FlowId id, Gate& gate, const RoleCtx& ctx) {
 void on_opened_again(SourceFlow& f, const FlowOpened& m, const RoleCtx& ctx) {
   if (f.reopen_base >= 0) return;
   if (m.answer != OpenAnswer::kAccepted) {
-    f.retry_at = ctx.now + kAskAgain;  // custody waits until there is room, at most custody_max_age
+    f.retry_at = ctx.now + kAskAgain;  // custody waits until there is room, or reopen_until
     return;
   }
   forget_far_side(f, f.confirmed_end);
   say_handshake(f, ctx);
+}
+
+void finish_reopening(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
+  if (f.state != FlowState::kReopening || f.owns()) return;
+  if (f.draining) {
+    leave_alone(f, gate, ctx);
+  } else {
+    start_over(f, gate, ctx);
+  }
 }
 
 void on_base_answered_again(SourceFlow& f, const FlowBaseAck& m, Gate& gate, const RoleCtx& ctx) {

@@ -9,6 +9,8 @@ namespace matchrdma {
 /// The first step. `id` is new: nothing said about the old life can be taken for this one.
 void reopen(SourceFlow& f, FlowId id, Gate& gate, const RoleCtx& ctx);
 void on_opened_again(SourceFlow& f, const FlowOpened& m, const RoleCtx& ctx);
+/// Nothing is owned any more while the far side has not opened it, and may never do: the flow owes nothing.
+void finish_reopening(SourceFlow& f, Gate& gate, const RoleCtx& ctx);
 /// Both know the base again: everything owned is sent anew, in order.
 void on_base_answered_again(SourceFlow& f, const FlowBaseAck& m, Gate& gate, const RoleCtx& ctx);
 

@@ -210,7 +210,8 @@ struct SourceFlow : PlainState, Bounds {
   Seq real_ack_end = -1;       ///< newest real ACK seen before base was picked
   int64_t real_ack_msn = -1;
   bool base_fresh = false;
-  Seq reopen_base = -1;   ///< reopening: base of the new life at the far side; -1 until it was opened
+  Seq reopen_base = -1;  ///< reopening: base of the new life at the far side; -1 until it was opened
+  Instant reopen_until = Instant::never();  ///< what it owns then is given up
   Seq no_base_below = 0;  ///< after a NAK below base: base only above the sender's old highest PSN
 
   // Faults.

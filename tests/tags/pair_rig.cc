@@ -144,10 +144,8 @@ void PairRig::read_journal(Proxy& p) {
 }
 
 void PairRig::restart(Proxy& p) {
-  ShardConfig config = o_.config;
-  config.instance = ++instance_;
   std::destroy_at(&p.shard);
-  std::construct_at(&p.shard, config, *arena_);
+  std::construct_at(&p.shard, config(o_, ++instance_), *arena_);
   p.wan.clear();
   for (Proxy* each : {&a, &b}) {
     each->shard.peer_session(true, now_, each->out);

@@ -17,7 +17,7 @@ FlowView flow_at(const Proxy& p, bool source) {
 
 /// Four acknowledged packets, of which the receiver has two and has acknowledged none.
 struct FourOwned : PairRig {
-  FourOwned() {
+  explicit FourOwned(const RigOptions& o = {}) : PairRig(o) {
     connect();
     for (uint32_t psn = 100; psn < 104; ++psn) from_a(write_only(psn));
     lose(a.wan, 102);
@@ -29,6 +29,13 @@ struct FourOwned : PairRig {
     b.lan.clear();
   }
 };
+
+/// What A asks is answered as by a peer whose table is full, and does not reach the real one.
+void refuse_again(PairRig& rig) {
+  const auto open = newest<FlowOpen>(rig.a.wan);
+  rig.a.wan.clear();
+  if (open) rig.say(rig.a, FlowOpened{open->id, OpenAnswer::kRefused});
+}
 
 TEST(Tags, S8_DestinationRestartsAndGetsEverythingOwnedInOrder) {
   FourOwned rig;
@@ -166,6 +173,80 @@ TEST(Tags, S8_RawAnswersAreHonouredWhileTheFlowIsOpenedAgain) {
   EXPECT_EQ(rig.a.shard.owned_packets(), 2u);
   rig.run(Duration::millis(5));
   EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{102, 103}));
+}
+
+Registration another_pair(const PairRig& rig) {
+  Ends other;
+  other.a = Qpn{0x31};
+  other.b = Qpn{0x32};
+  return rig.registration(other);
+}
+
+RigOptions room_for_one_pair() {
+  RigOptions o;
+  o.max_flows = 2;
+  return o;
+}
+
+// The new life learned another pair first, and its table is full (swarm seed 703995).
+TEST(Tags, S8_CustodyOfThePeerComesBeforeAPairThatRests) {
+  FourOwned rig(room_for_one_pair());
+  rig.restart(rig.b);
+  rig.say(rig.b, RegisterQp{another_pair(rig), 1});
+  ASSERT_TRUE(newest<RegisterQpAck>(rig.b.wan));
+  rig.carry_ab();
+  EXPECT_EQ(state_at(rig.b, true), "opening");  // it does not rest yet
+  rig.run(Duration::millis(1100));
+  EXPECT_EQ(psns(rig.b.lan, Cause::kFirst), (Psns{100, 101, 102, 103}));
+  EXPECT_EQ(state_at(rig.a, true), "active");
+}
+
+TEST(Tags, S8_CustodyOfThePeerEndsNoPairThatIsAtWork) {
+  FourOwned rig(room_for_one_pair());
+  rig.restart(rig.b);
+  const Registration other = another_pair(rig);
+  const FlowId id{7};
+  rig.say(rig.b, FlowOpen{id, other.flow(true), other.a.qpn, 1024, Completion::kEarly, false, true, false});
+  rig.say(rig.b, FlowBase{id, 1000, true, false});
+  ASSERT_EQ(state_at(rig.b, false), "active");
+  rig.run(Duration::millis(5));
+  EXPECT_EQ(state_at(rig.b, false), "active");
+  EXPECT_EQ(state_at(rig.a, true), "reopening");
+  EXPECT_EQ(rig.a.shard.owned_packets(), 4u);
+}
+
+// The far side has no room for it and lets everything pass: once nothing is owed, the sender is heard again
+// (swarm seed 1651128877).
+TEST(Tags, S8_FlowThatIsNotOpenedAgainPassesOnceItOwesNothing) {
+  FourOwned rig;
+  rig.restart(rig.b);
+  refuse_again(rig);
+  rig.from_b(answer(103, 4));
+  rig.carry_ba();
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
+  rig.carry();
+  rig.from_a(write_only(104));
+  EXPECT_EQ(psns(rig.a.wan), (Psns{104}));
+}
+
+TEST(Tags, S8_CustodyOfAFlowThatIsNeverOpenedAgainEndsInAFault) {
+  RigOptions o;
+  o.config.timing.custody_max_age = Duration::seconds(5);
+  FourOwned rig(o);
+  rig.restart(rig.b);
+  const auto stay_refused = [&](Duration d) {
+    for (Duration done; done < d; done = done + Duration::millis(50)) {
+      rig.say(rig.a, Probe{rig.now()});  // the peer is there all the time
+      refuse_again(rig);
+      rig.wait(Duration::millis(50));
+    }
+  };
+  stay_refused(Duration::millis(4900));
+  EXPECT_EQ(state_at(rig.a, true), "reopening");
+  EXPECT_EQ(rig.a.shard.owned_packets(), 4u);
+  stay_refused(Duration::millis(200));
+  EXPECT_EQ(state_at(rig.a, true), "poisoned");
+  EXPECT_EQ(rig.a.shard.owned_packets(), 0u);
 }
 
 TEST(Tags, S8_LostWordsOfTheReopeningAreSaidAgain) {
