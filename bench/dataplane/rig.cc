@@ -83,23 +83,41 @@ void Rig::exchange() {
   to_span();
   from_span();
   come_back();
+  for (; !returning_.empty(); returning_.pop_front()) a_->wan().put(std::move(returning_.front()));
 }
 void Rig::to_span() {
-  a_->wan().take([&](Bytes f) { going_.push_back(copy_of(f, b_->pool())); });
+  a_->wan().take([&](Bytes f) {
+    going_.bytes.insert(going_.bytes.end(), f.begin(), f.end());
+    going_.ends.push_back(going_.bytes.size());
+  });
+}
+void Rig::arrive(const Flight& f) {
+  size_t at = 0;
+  for (const size_t end : f.ends) {
+    b_->wan().put(copy_of(Bytes(f.bytes).subspan(at, end - at), b_->pool()));
+    at = end;
+  }
 }
 void Rig::from_span() {
-  for (PacketRef& p : going_) b_->wan().put(std::move(p));
-  going_.clear();
+  arrive(going_);
+  going_ = {};
 }
 void Rig::come_back() {
   b_->wan().take([&](Bytes f) {
     ++datagrams_;
-    a_->wan().put(copy_of(f, a_->pool()));
+    returning_.push_back(copy_of(f, a_->pool()));
   });
 }
 // The source's turn; what it sends stays on the span.
 uint64_t Rig::send() {
-  const uint64_t cycles = a_->work();
+  // What the peer said in its last turn arrives all through this one.
+  const size_t at_once = (returning_.size() * kBurst + o_.phase - 1) / o_.phase;
+  const uint64_t cycles = a_->work([&] {
+    for (size_t i = 0; i < at_once && !returning_.empty(); ++i) {
+      a_->wan().put(std::move(returning_.front()));
+      returning_.pop_front();
+    }
+  });
   a_->lan().take([&](Bytes f) { traffic_.acknowledged(f); });
   to_span();
   span_.push_back(std::exchange(going_, {}));
@@ -156,18 +174,16 @@ Result<void> Rig::fill(io::RingPort& port) {
 }
 
 // The receivers look at what they were given, and answer.
-uint64_t Rig::answer() {
+void Rig::answer() {
   b_->lan().take([&](Bytes f) {
     if (PacketRef ack = traffic_.receive(f, b_->pool())) b_->lan().put(std::move(ack));
   });
-  return b_->work();
 }
 
 uint64_t Rig::deliver() {
-  for (PacketRef& p : span_.front()) b_->wan().put(std::move(p));
+  arrive(span_.front());
   span_.pop_front();
-  const uint64_t cycles = b_->work();
-  return cycles + answer();
+  return b_->work([&] { answer(); });
 }
 
 Result<void> Rig::turn(Turns& t, bool counted) {

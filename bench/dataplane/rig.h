@@ -27,6 +27,13 @@ struct Turns {
   double registered_seconds = 0;
 };
 
+/// Frames on the span, one after the other. They are written into the receiver's buffers when they arrive, as a
+/// NIC does, and not while they are under way.
+struct Flight {
+  std::vector<uint8_t> bytes;
+  std::vector<size_t> ends;
+};
+
 /// Duty: registers the flows and runs the turns. An Error when anything was lost, doubled or not acknowledged:
 /// figures of a proxy that does its work wrong mean nothing.
 class Rig {
@@ -44,11 +51,12 @@ class Rig {
   void exchange();
   void to_span();
   void from_span();
+  void arrive(const Flight& f);
   void come_back();
   uint64_t send();
   void hop();
   uint64_t deliver();
-  uint64_t answer();
+  void answer();
   Result<void> turn(Turns& t, bool counted);
   Result<void> primitive_turns(Turns& t, bool counted);
   Result<void> judge() const;
@@ -59,8 +67,9 @@ class Rig {
   std::unique_ptr<Site> a_, b_;
   std::unique_ptr<io::RingPort> bare_;
   std::unique_ptr<io::Primitives> primitives_;
-  std::vector<PacketRef> going_;
-  std::deque<std::vector<PacketRef>> span_;
+  Flight going_;
+  std::deque<Flight> span_;
+  std::deque<PacketRef> returning_;  ///< what the destination said, on its way to the source
   uint64_t datagrams_ = 0;
   double registered_seconds_ = 0;
 };

@@ -1,12 +1,9 @@
 #include "bench/dataplane/site.h"
 
-#include "dataplane/io/ring/primitives.h"
-
 namespace matchrdma::dataplane_bench {
 namespace {
 
 constexpr uint32_t kRing = 1 << 15;
-constexpr uint32_t kBurst = 32;
 /// Not the first: that one asks for the peer's MAC and probes by the wall clock.
 constexpr uint16_t kWorker = 1;
 
@@ -73,17 +70,6 @@ void Site::make_worker(const SiteOptions& o) {
   l.keys = [this](const SessionSnapshot& s, bool started) { end().set_session(s, started, time_.now()); };
   l.tell = [](const std::string&) {};
   link_ = std::make_unique<daemon::PeerLink>("span", Offer{.workers = kWorker + 1}, time_.now(), l);
-}
-
-uint64_t Site::work() {
-  time_.resume();
-  const uint64_t begin = io::tsc();
-  do {
-    worker_->round();
-  } while (lan_->waiting() + wan_->waiting() != 0);
-  const uint64_t cycles = io::tsc() - begin;
-  time_.pause();
-  return cycles;
 }
 
 }  // namespace matchrdma::dataplane_bench

@@ -6,11 +6,14 @@
 
 #include "bench/span_ports.h"
 #include "dataplane/io/clock.h"
+#include "dataplane/io/ring/primitives.h"
 #include "dataplane/io/ring/ring_port.h"
 #include "proxy/daemon/peer_link.h"
 #include "proxy/daemon/worker.h"
 
 namespace matchrdma::dataplane_bench {
+
+inline constexpr uint32_t kBurst = 32;  ///< packets of one round and port
 
 /// Duty: the time of one proxy. It passes while the proxy's rounds are measured, and by what is added: as if
 /// the worker were busy all the time and nothing else existed.
@@ -62,8 +65,24 @@ class Site {
     at_.ports.clear();
   }
 
-  /// Rounds until nothing waits at the ports; TSC cycles that they took.
-  uint64_t work();
+  /// Rounds until nothing waits at the ports; TSC cycles that they took. `between` is called after each round,
+  /// in no time: what the others do meanwhile.
+  template <typename Between>
+  uint64_t work(Between&& between) {
+    uint64_t cycles = 0;
+    do {
+      time_.resume();
+      const uint64_t begin = io::tsc();
+      worker_->round();
+      cycles += io::tsc() - begin;
+      time_.pause();
+      between();
+    } while (lan_->waiting() + wan_->waiting() != 0);
+    return cycles;
+  }
+  uint64_t work() {
+    return work([] {});
+  }
   io::MbufPool& pool() { return *at_.pool; }
   io::RingPort& lan() { return *lan_; }
   io::RingPort& wan() { return *wan_; }
