@@ -22,10 +22,10 @@ static_assert(all_have_numbers(static_cast<const Message*>(nullptr)),
 
 template <class T>
 bool decode_body(Bytes body, std::vector<Message>& out) {
-  T m{};
+  Message& message = out.emplace_back(std::in_place_type<T>);
   Decoder d(body);
-  layout::fields(d, m);
-  if (d.complete()) out.push_back(std::move(m));
+  layout::fields(d, std::get<T>(message));
+  if (!d.complete()) out.pop_back();
   return d.complete();
 }
 

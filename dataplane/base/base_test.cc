@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -65,6 +66,18 @@ TEST(TokenBucket, NeverHoldsMoreThanItsBurst) {
   EXPECT_TRUE(stopped.opens_at().is_never());
   stopped.set_rate(Rate{8'000'000'000}, Instant{});
   EXPECT_FALSE(stopped.opens_at().is_never());
+}
+
+// A rate times a time that do not fit in 64 bits.
+TEST(TokenBucket, IsFullAfterYears) {
+  TokenBucket t(Rate{10'000'000'000'000}, 1 << 30, Instant{});
+  t.charge(1 << 30);
+  EXPECT_FALSE(t.open());
+  t.refill(Instant{} + Duration::seconds(int64_t{10} * 365 * 86400));
+  t.charge((1 << 30) - 1);
+  EXPECT_TRUE(t.open());
+  t.charge(1);
+  EXPECT_FALSE(t.open());
 }
 
 // `steps` of owners that set and remove deadlines up to `ahead` ns from a time that goes on by up to `stride`.
@@ -144,6 +157,33 @@ TEST(PooledRing, FullPoolChangesNothingAndComesBack) {
   EXPECT_TRUE(b.empty());
   a.clear();
   EXPECT_TRUE(b.push_back(int{3}));
+}
+
+TEST(PooledRing, ElementsLiveFromPushToPop) {
+  const auto lives = std::make_shared<int>(0);
+  using Element = std::shared_ptr<int>;
+  ChunkPool<Element> pool(300, 3);
+  {
+    PooledRing<Element> ring(pool);
+    for (int i = 0; i < 200; ++i) ASSERT_TRUE(ring.push_back(Element(lives)));
+    EXPECT_EQ(lives.use_count(), 201);
+    for (int i = 0; i < 70; ++i) ring.pop_front();
+    for (int i = 0; i < 70; ++i) ring.pop_back();
+    EXPECT_EQ(lives.use_count(), 61);
+    ASSERT_NE(ring.extend(lives), nullptr);
+    EXPECT_EQ(ring.back(), lives);
+    EXPECT_EQ(lives.use_count(), 62);
+  }
+  EXPECT_EQ(lives.use_count(), 1);
+}
+
+TEST(PooledRing, WhatFindsNoRoomIsLeftAsItWas) {
+  ChunkPool<std::unique_ptr<int>> pool(1, 1);
+  PooledRing<std::unique_ptr<int>> ring(pool);
+  ASSERT_TRUE(ring.push_back(std::make_unique<int>(1)));
+  auto more = std::make_unique<int>(2);
+  EXPECT_FALSE(ring.push_back(std::move(more)));
+  EXPECT_NE(more, nullptr);
 }
 
 struct Link {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dataplane/base/check.h"
+#include "dataplane/base/prefetch.h"
 #include "dataplane/base/time.h"
 
 namespace matchrdma {
@@ -18,20 +19,21 @@ namespace matchrdma {
 /// and goes on to where it belongs.
 class DeadlineQueue {
  public:
-  explicit DeadlineQueue(uint32_t owners) : owners_(owners) { heap_.reserve(owners); }
+  explicit DeadlineQueue(uint32_t owners) : owners_(owners), place_(owners, kNone) { heap_.reserve(owners); }
 
   /// Sets the owner's deadline; Instant::never() removes it.
   void set(uint32_t owner, Instant at) {
     Owner& o = owners_[owner];
     o.at = at;
-    if (o.place == kNone) {
+    const uint32_t place = place_[owner];
+    if (place == kNone) {
       if (at.is_never()) return;
       if (waiting_++ == 0) base_ = std::max<int64_t>(at.ns >> kBits[0] << kBits[0], 0);
       insert(owner);
     } else if (at < o.comes_up) {
-      if (o.place < kInBucket) {
-        o.comes_up = heap_[o.place].at = at;
-        up(o.place);
+      if (place < kInBucket) {
+        o.comes_up = heap_[place].at = at;
+        up(place);
       } else {
         insert(owner);  // what stands in the later bucket is passed over
       }
@@ -44,7 +46,7 @@ class DeadlineQueue {
     return heap_.front().owner;
   }
   /// The owner's deadline will be set soon.
-  void prefetch(uint32_t owner) const { __builtin_prefetch(&owners_[owner], 1); }
+  void prefetch(uint32_t owner) const { prefetch_line(&owners_[owner]); }
 
  private:
   static constexpr uint32_t kNone = 0xffffffff;
@@ -58,7 +60,6 @@ class DeadlineQueue {
   struct Owner {
     Instant at = Instant::never();
     Instant comes_up;  ///< in the heap: its time there; in a bucket: not after the bucket's begin
-    uint32_t place = kNone;
   };
   struct Node {
     Instant at;  ///< not after the owner's
@@ -84,7 +85,7 @@ class DeadlineQueue {
   void link(uint32_t owner, size_t level, int64_t n) {
     const auto slot = static_cast<uint32_t>(n % kBuckets);
     const auto bucket = static_cast<uint32_t>(level * kBuckets) + slot;
-    owners_[owner].place = kInBucket | bucket;
+    place_[owner] = kInBucket | bucket;
     buckets_[bucket].push_back(owner);
     filled_[level][slot / 64] |= uint64_t{1} << (slot % 64);
   }
@@ -119,7 +120,7 @@ class DeadlineQueue {
   // An owner that stands nowhere at present.
   void again(uint32_t owner) {
     Owner& o = owners_[owner];
-    o.place = kNone;
+    place_[owner] = kNone;
     if (o.at.is_never()) {
       --waiting_;
     } else {
@@ -143,7 +144,7 @@ class DeadlineQueue {
     mark_empty(bucket);
     for (size_t i = 0; i < opened_.size(); ++i) {
       if (i + kAhead < opened_.size()) prefetch(opened_[i + kAhead]);
-      if (owners_[opened_[i]].place == (kInBucket | bucket)) again(opened_[i]);
+      if (place_[opened_[i]] == (kInBucket | bucket)) again(opened_[i]);
     }
     opened_.clear();
   }
@@ -178,7 +179,7 @@ class DeadlineQueue {
   static bool less(const Node& a, const Node& b) { return a.at < b.at || (a.at == b.at && a.owner < b.owner); }
   void place(size_t i, Node n) {
     heap_[i] = n;
-    owners_[n.owner].place = static_cast<uint32_t>(i);
+    place_[n.owner] = static_cast<uint32_t>(i);
   }
   void up(size_t i) {
     const Node n = heap_[i];
@@ -209,6 +210,7 @@ class DeadlineQueue {
   }
 
   std::vector<Owner> owners_;
+  std::vector<uint32_t> place_;  ///< of each owner; apart and small, since a heap moves many
   std::vector<Node> heap_;
   /// Their memory grows to what was needed once. An owner may stand in more than one; its place tells which
   /// counts.

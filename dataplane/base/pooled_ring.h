@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dataplane/base/check.h"
+#include "dataplane/base/prefetch.h"
 
 namespace matchrdma {
 
@@ -23,9 +24,22 @@ class ChunkPool {
   static constexpr uint32_t kSmallest = 2;          ///< chunks that a ring reaches without a directory
   static constexpr uint64_t kMaxElements = 262016;  ///< in one ring: 2^13 chunks, less than filled by them
 
-  struct alignas(64) Chunk {
-    std::array<T, kChunk> at;
+  /// Elements live from push to pop.
+  union Slot {
+    Slot() {}
+    ~Slot() {}
+    Slot(const Slot&) = delete;
+    T value;
   };
+  /// An odd number of cache lines: flows are at the same place in their chunks where packets come in turn, and
+  /// at a distance of a power of two these places would all fall into the same few sets of the caches.
+  struct alignas(kCacheLine) Chunk {
+    static constexpr size_t kBytes = sizeof(Slot) * kChunk;
+    static constexpr size_t kLines = (kBytes + kCacheLine - 1) / kCacheLine | 1;
+    std::array<Slot, kChunk> at;
+    [[no_unique_address]] std::array<std::byte, kLines * kCacheLine - kBytes> apart;
+  };
+  static_assert(sizeof(Chunk) / kCacheLine % 2 == 1);
 
   /// At most so many elements in all rings, of which at most `rings` may be non-empty at one time.
   ChunkPool(uint64_t elements, uint32_t rings)
@@ -75,7 +89,7 @@ class ChunkPool {
     const auto n =
         static_cast<uint32_t>(std::min<size_t>(left_, std::max<size_t>(kSlabBytes / sizeof(Chunk), 1)));
     if (n == 0) return false;
-    Chunk* slab = slabs_.emplace_back(std::make_unique<Chunk[]>(n)).get();
+    Chunk* slab = slabs_.emplace_back(std::make_unique_for_overwrite<Chunk[]>(n)).get();
     left_ -= n;
     for (uint32_t i = n; i > 0; --i) free_.push_back(slab + i - 1);
     return true;
@@ -114,29 +128,30 @@ class PooledRing {
   T& front() { return (*this)[head_]; }
   T& back() { return (*this)[tail_ - 1]; }
 
-  /// False when the pool or the ring's own limit is exhausted; nothing is changed then and `v` is left as it
-  /// was.
-  bool push_back(T&& v) {
-    if (!pool_->take_element()) return false;
+  /// A new last element, made of `parts` in its place; nullptr when the pool or the ring's own limit is
+  /// exhausted, and nothing is changed then.
+  template <typename... Part>
+  T* extend(Part&&... parts) {
+    if (!pool_->take_element()) return nullptr;
     if (empty()) origin_ = tail_;
     if ((tail_ - origin_) % Pool::kChunk == 0 && !take_tail_chunk()) {
       pool_->give_element();
-      return false;
+      return nullptr;
     }
-    slot(tail_) = std::move(v);
-    ++tail_;
-    return true;
+    return std::construct_at(&slot(tail_++), std::forward<Part>(parts)...);
   }
+  /// False as extend() says; `v` is left as it was then.
+  bool push_back(T&& v) { return extend(std::move(v)) != nullptr; }
   void pop_front() {
     MRDMA_CHECK(!empty());
-    slot(head_) = T{};
+    std::destroy_at(&slot(head_));
     pool_->give_element();
     ++head_;
     if ((head_ - origin_) % Pool::kChunk == 0 || empty()) give_chunk(head_ - 1);
   }
   void pop_back() {
     MRDMA_CHECK(!empty());
-    slot(tail_ - 1) = T{};
+    std::destroy_at(&slot(tail_ - 1));
     pool_->give_element();
     --tail_;
     if ((tail_ - origin_) % Pool::kChunk == 0 || empty()) give_chunk(tail_);
@@ -144,13 +159,14 @@ class PooledRing {
   void clear() {
     while (!empty()) pop_front();
   }
-  /// Something will be pushed soon, or the first element be looked at.
-  void prefetch_back() const {
+  /// Something will be pushed soon: so many cache lines of it.
+  void prefetch_back(size_t lines = 1) const {
     if ((tail_ - origin_) % Pool::kChunk != 0)
-      __builtin_prefetch(&const_cast<PooledRing&>(*this).slot(tail_), 1);
+      prefetch_lines(&const_cast<PooledRing&>(*this).slot(tail_), lines);
   }
-  void prefetch_front() const {
-    if (!empty()) __builtin_prefetch(&(*this)[head_], 1);
+  /// The first elements will be looked at.
+  void prefetch_front(uint64_t most) const {
+    for (uint64_t i = head_; i < std::min(head_ + most, tail_); ++i) prefetch_line(&(*this)[i]);
   }
 
  private:
@@ -159,7 +175,7 @@ class PooledRing {
     const uint64_t n = number(i);
     return size_ == Pool::kSmallest ? few_[n % Pool::kSmallest] : many_[n & (size_ - 1)];
   }
-  T& slot(uint64_t i) { return chunk(i)->at[(i - origin_) % Pool::kChunk]; }
+  T& slot(uint64_t i) { return chunk(i)->at[(i - origin_) % Pool::kChunk].value; }
 
   bool take_tail_chunk() {
     if (size() >= Pool::kMaxElements || (empty() && !pool_->take_ring())) return false;

@@ -16,9 +16,9 @@ class TokenBucket {
 
   void refill(Instant now) {
     if (now <= at_) return;
-    const int64_t room = burst_ - credit_;
-    const int64_t dt = (now - at_).ns;
-    credit_ = dt > room / std::max<int64_t>(rate_, 1) ? burst_ : credit_ + rate_ * dt;
+    const __int128 earned =
+        static_cast<__int128>(rate_) * (now - at_).ns;  // years at 100 Gb/s do not fit in less
+    credit_ = earned > burst_ - credit_ ? burst_ : credit_ + static_cast<int64_t>(earned);
     at_ = now;
   }
   /// Charged even into debt; the debt is bounded so that the arithmetic cannot overflow.

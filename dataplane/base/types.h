@@ -1,6 +1,7 @@
 #pragma once
 // Strong types of the protocol. A 24-bit wire number never meets an unwrapped one by accident.
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstdint>
 #include <cstring>
@@ -56,7 +57,9 @@ struct Rate {
 struct IpAddress {
   std::array<uint8_t, 16> b{};
   constexpr auto operator<=>(const IpAddress&) const = default;
-  bool operator==(const IpAddress& o) const { return std::memcmp(b.data(), o.b.data(), sizeof b) == 0; }
+  /// The address as two words, in the byte order of the machine: to compare and to hash.
+  std::array<uint64_t, 2> words() const { return std::bit_cast<std::array<uint64_t, 2>>(b); }
+  bool operator==(const IpAddress& o) const { return words() == o.words(); }
   static IpAddress v4(const uint8_t* p) {
     IpAddress a;
     a.b[10] = a.b[11] = 0xff;

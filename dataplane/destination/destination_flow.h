@@ -56,7 +56,8 @@ struct alignas(64) PlainDelivery {
   Instant last_request_out = Instant{-1'000'000'000'000};
   EgressGroup* group = nullptr;
   uint32_t since_ack_req = 0;
-  uint32_t plain_left = 0;  ///< so many packets may go the plain way before the flow is looked at again
+  bool plain = false;         ///< packets may go the plain way until something happens to the flow
+  bool report_dirty = false;  ///< something was not told to the source yet
 };
 static_assert(sizeof(PlainDelivery) == 128);
 
@@ -68,40 +69,31 @@ struct DestinationFlow : PlainDelivery {
   };
   explicit DestinationFlow(Pools& p) : PlainDelivery(p.held), beyond(&p.nodes), answering(p.answering) {}
 
-  FlowId id;
-  uint32_t path_mtu = 0;
-  uint32_t index = 0;
+  // What an ACK of the receiver, a report and the timers of a plain flow need.
   DestState state = DestState::kIdle;
-  bool inferred = false;      ///< by correlation: it may be wrong
-  uint32_t strange_acks = 0;  ///< in a row, above everything delivered
-  bool reopened = false;      ///< a life of this proxy before delivered more than this one knows of
-  Instant request_seen{-1'000'000'000'000}, answer_seen{-1'000'000'000'000};  ///< C10
-
-  Seq base = 0;
-  Seq acked_end = 0;  ///< the receiver acknowledged everything below
-  Cause redeliver_cause = Cause::kReceiverNak;
-  Beyond beyond;
+  bool queued = false;
+  bool in_turn = false;
+  bool report_now = false;
+  bool prompt = false;           ///< its sender waits for the receiver: progress is told at once
+  bool heard = false;            ///< anything came from the receiver since base
+  bool reopened = false;         ///< a life of this proxy before delivered more than this one knows of
+  bool inferred = false;         ///< by correlation: it may be wrong
   bool short_of_memory = false;  ///< packets were dropped for it, and what is held has not gone since
-  PooledRing<Answering> answering;
-
-  // The receiver.
-  int64_t msn_real = -1;
   uint8_t credits = 31;
-  AckTemplate form;
-  bool heard = false;                    ///< anything came from the receiver since base
-  Instant asked_at{-1'000'000'000'000};  ///< the newest packet that asked for an ACK left
-  uint32_t reacks_due = 0;               ///< forwarded duplicates whose re-ACK may pass
+  uint32_t index = 0;
+  Seq acked_end = 0;  ///< the receiver acknowledged everything below
+  Seq base = 0;
   Instant rnr_until = Instant::never();
   Seq rnr_psn = -1;
   Instant last_progress;
-  uint32_t probes = 0;
+  Instant fault_retry_at = Instant::never();  ///< FLOW_FAULT is repeated until answered
+  int64_t msn_real = -1;
   Seq probed = -1;
-  Instant last_response_out = Instant{-1'000'000'000'000};  ///< READ responses of the reverse flow, same sender
-
+  uint32_t probes = 0;
+  uint32_t reacks_due = 0;               ///< forwarded duplicates whose re-ACK may pass
+  Instant asked_at{-1'000'000'000'000};  ///< the newest packet that asked for an ACK left
   // Reports to the source.
-  bool report_dirty = false;
-  bool report_now = false;
-  bool prompt = false;                    ///< its sender waits for the receiver: progress is told at once
+  FlowId id;
   Seq reported_end = 0;                   ///< acked_end, as told last
   Instant news_since = Instant::never();  ///< what was not told yet
   Instant last_report = Instant{-1'000'000'000'000};
@@ -110,11 +102,19 @@ struct DestinationFlow : PlainDelivery {
   uint64_t report_news = 0;    ///< newest report that said something new
   uint64_t report_echoed = 0;  ///< newest report the source has seen
   uint64_t mark_seen = 0;
-  Seq marked_end = 0;  ///< highest PSN that the source says it has sent + 1
+  Seq marked_end = 0;       ///< highest PSN that the source says it has sent + 1
+  uint64_t form_since = 0;  ///< first report that told `form`
+  Instant request_seen{-1'000'000'000'000}, answer_seen{-1'000'000'000'000};  ///< C10
+  Beyond beyond;
+  PooledRing<Answering> answering;
+  AckTemplate form;  ///< how the receiver's ACKs look
 
+  uint32_t path_mtu = 0;
+  uint32_t strange_acks = 0;  ///< in a row, above everything delivered
+  Cause redeliver_cause = Cause::kReceiverNak;
+  Instant last_response_out = Instant{-1'000'000'000'000};  ///< READ responses of the reverse flow, same sender
   uint8_t fault_syndrome = 0;
   bool gave_up = false;  ///< poisoned by silence: the source decides whether the QP has failed
-  Instant fault_retry_at = Instant::never();  ///< FLOW_FAULT is repeated until answered
 
   // Closing.
   bool closing_passes = false;  ///< of the same life: what still comes is forwarded
@@ -122,10 +122,8 @@ struct DestinationFlow : PlainDelivery {
   Instant marker_at;
   FlowId early_marker;
 
-  bool queued = false;
   DestinationFlow* next_in_group = nullptr;
   int64_t deficit = 0;
-  bool in_turn = false;
 
   FlowKey key;
   Qpn sender_qpn;
@@ -137,6 +135,6 @@ struct DestinationFlow : PlainDelivery {
 
 /// Where its state begins, for packets in order; all of it that is not rare, for what tells about them.
 inline void prefetch_plain(const DestinationFlow& f) { prefetch_lines(&f, 4); }
-inline void prefetch_whole(const DestinationFlow& f) { prefetch_lines(&f, 10); }
+inline void prefetch_whole(const DestinationFlow& f) { prefetch_lines(&f, 9); }
 
 }  // namespace matchrdma

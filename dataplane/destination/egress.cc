@@ -56,7 +56,7 @@ uint32_t deliver_one(DestinationFlow& f, const RoleCtx& ctx) {
   }
   if (!again) {
     // The receiver owes an answer from now on: how long it had none to give does not count.
-    if (f.delivered_end <= f.acked_end) f.last_progress = ctx.now;
+    if (f.deliver_index == f.ring.begin()) f.last_progress = ctx.now;
     ask_where_due(f, h, ctx);
     if (h.has(Held::kReadClass)) remember_answering(f, h, ctx);
   } else {

@@ -24,28 +24,31 @@ bool receiver_is_free(EgressGroup& g, const RoleCtx& ctx) {
 Plain deliver_plain(DestinationFlow& f, const Frame& req, PacketRef& packet, Egress& egress,
                     const RoleCtx& ctx) {
   const uint32_t bytes = packet->size;
-  if (f.plain_left == 0 || req.psn() != wire_psn(f.expected) || req.info().read_class) return Plain::kNo;
+  if (!f.plain || req.psn() != wire_psn(f.expected) || req.info().read_class) return Plain::kNo;
   if (!there_is_room(f, bytes, ctx) || !receiver_is_free(*f.group, ctx)) return Plain::kNo;
   Held made = held_of(req, f.expected, 1, std::move(packet));
   if (!f.ring.push_back(std::move(made))) {
     packet = std::move(made.packet);
     return Plain::kNo;
   }
-  const bool idle = f.ring.size() == 1 || !f.report_dirty || f.delivered_end <= f.acked_end;
+  const bool idle = f.ring.size() == 1 || !f.report_dirty;
   egress.slots().arrived(*f.group, bytes, ctx.now);
   count_in(f, bytes, ctx);
   ++f.expected;
-  --f.plain_left;
   f.report_dirty = true;
   f.group->charge(deliver_one(f, ctx));
   return idle ? Plain::kOwes : Plain::kTaken;
 }
 
-uint32_t plain_packets(const DestinationFlow& f, const RoleCtx& ctx) {
+bool stays_plain(const DestinationFlow& f) {
+  return f.plain && !f.queued && f.deliver_index == f.ring.end() && f.state == DestState::kActive;
+}
+
+bool goes_plain(const DestinationFlow& f, const RoleCtx& ctx) {
   const bool in_order = f.state == DestState::kActive && f.beyond.empty() && !f.short_of_memory;
   const bool nothing_waits =
       !f.queued && !f.in_turn && f.deliver_index == f.ring.end() && f.rnr_until <= ctx.now;
-  return in_order && nothing_waits ? UINT32_MAX : 0;
+  return in_order && nothing_waits;
 }
 
 }  // namespace matchrdma

@@ -10,7 +10,9 @@ namespace matchrdma {
 Plain deliver_plain(DestinationFlow& f, const Frame& req, PacketRef& packet, Egress& egress,
                     const RoleCtx& ctx);
 
-/// How many packets of the flow may go the short way until something else happens to it.
-uint32_t plain_packets(const DestinationFlow& f, const RoleCtx& ctx);
+/// It went plain, and an ACK of its receiver has not changed that.
+bool stays_plain(const DestinationFlow& f);
+/// The flow's packets may go the short way until something else happens to it.
+bool goes_plain(const DestinationFlow& f, const RoleCtx& ctx);
 
 }  // namespace matchrdma

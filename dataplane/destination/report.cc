@@ -73,13 +73,16 @@ void run_report_timer(DestinationFlow& f, const RoleCtx& ctx) {
   a.received_end = f.expected;
   fill_ranges(f, a);
   a.known_end = std::min(a.known_end, bound_by_memory(f, ctx));
+  // All is there that was sent before the newest mark: nothing can be proven lost, and the source need not
+  // look.
+  if (f.marked_end <= f.expected && f.beyond.empty()) a.known_end = f.expected;
   if (f.msn_real >= 0) {
     a.msn_known = true;
     a.msn_real = wire_msn(f.msn_real);
     a.credits = f.credits;
   }
   a.mark_echo = f.mark_seen;
-  a.form = f.form;
+  if (f.form_since > f.report_echoed) a.form = f.form;
   f.last_report = ctx.now;
   f.reported_end = f.acked_end;
   f.news_since = Instant::never();

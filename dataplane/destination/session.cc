@@ -42,6 +42,7 @@ void on_base(DestinationFlow& f, const FlowBase& m, const RoleCtx& ctx) {
     f.since_ack_req = f.reacks_due = f.probes = 0;
     f.probed = -1;
     f.form = {};
+    f.form_since = 0;
     f.rnr_until = Instant{};
     f.rnr_psn = -1;
     f.reported_end = m.base;

@@ -24,7 +24,10 @@ void note_receiver(DestinationFlow& f, const Frame& ack) {
   f.heard = true;
   f.msn_real = unwrap24(ack.aeth_msn().v, std::max<int64_t>(f.msn_real, 0));
   f.credits = ack.aeth_syndrome() & 31;
-  f.form = AckTemplate::from_ack(ack);
+  const AckTemplate form = AckTemplate::from_ack(ack);
+  if (f.form == form) return;
+  f.form = form;
+  f.form_since = f.report_seq + 1;
 }
 
 Answer absorbed(DestinationFlow& f, Reason why, const RoleCtx& ctx) {
@@ -149,7 +152,6 @@ Instant settle(DestinationFlow& f, Seq end, const RoleCtx& ctx) {
   if (end <= f.acked_end) return asked;
   f.acked_end = end;
   uint64_t acked = 0, packets = 0;
-  prefetch_packets_below(f.ring, end, *ctx.pool);
   while (!f.ring.empty() && f.ring.front().end() <= end) {
     const Held& h = f.ring.front();
     const uint32_t bytes = h.packet->size;
@@ -205,7 +207,7 @@ Answer on_receiver_cnp(DestinationFlow& f, const RoleCtx& ctx) {
 
 void discard_held(DestinationFlow& f, Egress& egress, const RoleCtx& ctx) {
   egress.remove(f);
-  f.plain_left = 0;
+  f.plain = false;
   ctx.n->poisoned_discarded += f.ring.size() + f.beyond.size();
   ctx.n->held_bytes -= f.held_bytes + f.beyond.bytes();
   f.held_bytes = 0;

@@ -12,6 +12,7 @@ struct AckTemplate {
   L2L3 net;
   uint16_t pkey = 0xffff;
   bool mig_req = true;
+  bool operator==(const AckTemplate&) const = default;
   /// From a real ACK of the receiver.
   static AckTemplate from_ack(const Frame& ack) {
     return {true, L2L3::from(ack, false), ack.pkey(), ack.mig_req()};

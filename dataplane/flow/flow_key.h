@@ -19,18 +19,20 @@ struct FlowKey {
   static FlowKey of(const Frame& f, uint16_t port_pair) {
     return {f.source(), f.destination(), f.dest_qp(), f.vlan_id(0), f.vlan_id(1), port_pair};
   }
-  /// Multiplicative mix; no secrets, the table is bounded and probes are capped (hostile keys cost no memory).
+  /// Folded products; no secrets, the table is bounded and probes are capped (hostile keys cost no memory).
   uint64_t hash() const {
-    uint64_t a, b, c, d;
-    std::memcpy(&a, src.b.data(), 8);
-    std::memcpy(&b, src.b.data() + 8, 8);
-    std::memcpy(&c, dst.b.data(), 8);
-    std::memcpy(&d, dst.b.data() + 8, 8);
-    uint64_t h =
+    const auto [a, b] = src.words();
+    const auto [c, d] = dst.words();
+    const uint64_t rest =
         (uint64_t{dst_qpn.v} << 32) | (uint64_t{vlan_outer} << 20) | (uint64_t{vlan_inner} << 8) | port_pair;
-    for (const uint64_t w : {a, b, c, d}) h = (h ^ w) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
-    h *= 0xbf58476d1ce4e5b9ull;
-    return h ^ (h >> 32);
+    const uint64_t from = folded(a ^ 0x9e3779b97f4a7c15, b ^ 0xbf58476d1ce4e5b9);
+    return folded(folded(c ^ from, d ^ 0x94d049bb133111eb) ^ rest, 0xd6e8feb86659fd93);
+  }
+
+ private:
+  static uint64_t folded(uint64_t a, uint64_t b) {
+    const auto p = static_cast<unsigned __int128>(a) * b;
+    return static_cast<uint64_t>(p) ^ static_cast<uint64_t>(p >> 64);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "dataplane/base/prefetch.h"
 #include "dataplane/base/probe_table.h"
 #include "dataplane/flow/flow_key.h"
 
@@ -51,9 +52,9 @@ class FlowTable {
 
   // A table beyond the caches is looked up in steps, each for a whole burst: the memory of a step is on its way
   // while the other packets take theirs.
-  void prefetch_slot(uint64_t hash) const { __builtin_prefetch(&slots_.home(hash)); }
+  void prefetch_slot(uint64_t hash) const { prefetch_line(&slots_.home(hash)); }
   void prefetch_key(uint64_t hash) const {
-    if (const Slot& s = slots_.home(hash); !s.empty()) __builtin_prefetch(&keys_[s.index]);
+    if (const Slot& s = slots_.home(hash); !s.empty()) prefetch_line(&keys_[s.index]);
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "dataplane/base/check.h"
+#include "dataplane/base/prefetch.h"
 #include "dataplane/base/probe_table.h"
 #include "dataplane/flow/flow_table.h"
 
@@ -25,7 +26,7 @@ class IdIndex {
     --used_;
     entries_.erase(e, [](const Entry& other) { return hash(other.id); });
   }
-  void prefetch(FlowId id) const { __builtin_prefetch(&entries_.home(hash(id.v))); }
+  void prefetch(FlowId id) const { prefetch_line(&entries_.home(hash(id.v))); }
 
  private:
   struct Entry {

@@ -106,7 +106,8 @@ struct CloseMarker {
   FlowId id;
 };
 /// In the data queue (H1): everything below `highest_end` was sent before this mark. `ack_echo`: newest
-/// CUSTODY_ACK seen. `confirmed_end`: below it nothing is kept any more, so nothing below can be asked for.
+/// CUSTODY_ACK seen. `seq` grows: it is the source's time, or one more than the mark before. `confirmed_end`:
+/// below it nothing is kept any more, so nothing below can be asked for.
 struct SentMark {
   FlowId id;
   uint64_t seq;

@@ -66,8 +66,12 @@ class Outbox {
     MRDMA_CHECK(++packets_ <= capacity_);
     items_.push_back({side, cause, cause >= Cause::kCnp, std::move(p)});
   }
-  void message(Message m) { send(place(std::move(m))); }
-  /// The same for a large one, to be filled in place before anything else goes into the outbox.
+  template <typename M>
+  void message(const M& m) {
+    send(place(std::in_place_type<M>, m));
+  }
+  void message(const Message& m) { send(place(m)); }
+  /// A large one, to be filled in place before anything else goes into the outbox.
   template <typename M>
   M& message() {
     Message& m = place(std::in_place_type<M>);

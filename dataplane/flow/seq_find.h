@@ -2,7 +2,6 @@
 // Searches in rings of packets ordered by PSN, whose elements have `psn` and `end()`.
 #include <cstdint>
 
-#include "dataplane/base/packet.h"
 #include "dataplane/base/types.h"
 
 namespace matchrdma {
@@ -27,12 +26,6 @@ template <typename Ring>
 uint64_t find_covering(const Ring& ring, Seq s) {
   const uint64_t i = first_ending_above(ring, s);
   return i < ring.end() && ring[i].psn <= s ? i : ring.end();
-}
-
-/// The packets below `end` are about to be released; they were last touched a round trip ago.
-template <typename Ring>
-void prefetch_packets_below(const Ring& ring, Seq end, const PacketPool& pool) {
-  for (uint64_t i = ring.begin(); i < ring.end() && ring[i].psn < end; ++i) pool.prefetch(ring[i].packet.get());
 }
 
 }  // namespace matchrdma

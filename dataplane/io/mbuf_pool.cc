@@ -1,4 +1,5 @@
 #include "dataplane/io/mbuf_pool.h"
+#include "dataplane/base/prefetch.h"
 
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -118,9 +119,9 @@ void MbufPool::recycle(Packet* p) noexcept { rte_pktmbuf_free_seg(mbuf_of(p)); }
 // The mbuf lies right before the packet; freeing it reads both of its cache lines.
 void MbufPool::prefetch(const Packet* p) const {
   const auto* m = reinterpret_cast<const char*>(mbuf_of(p));
-  __builtin_prefetch(m, 1);
-  __builtin_prefetch(m + RTE_CACHE_LINE_SIZE, 1);
-  __builtin_prefetch(p, 1);
+  prefetch_line(m);
+  prefetch_line(m + RTE_CACHE_LINE_SIZE);
+  prefetch_line(p);
 }
 
 uint32_t MbufPool::available() const { return rte_mempool_avail_count(pool_); }

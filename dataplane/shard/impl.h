@@ -67,21 +67,29 @@ struct Shard::Impl {
   RoleCtx context(Instant now, Outbox& out);
   void touch(FlowIndex i);
   void owe(FlowIndex i);
+  void take_due(const RoleCtx& ctx);
   void run_flow_timers(const RoleCtx& ctx);
   void run_timers(FlowIndex i, const RoleCtx& ctx);
+  bool run_source_timers(FlowIndex i, const RoleCtx& ctx);
   void expire(FlowIndex i, const RoleCtx& ctx);
   void settle_dirty(const RoleCtx& ctx);
+  void prefetch_settled(FlowIndex i) const;
   void share_failure(DestinationFlow& f, FlowIndex reverse, const RoleCtx& ctx);
   void arm(FlowIndex i, const RoleCtx& ctx);
 
-  // packets.cc: what a packet is and whose it is.
-  void on_burst(std::span<RxItem> burst, const RoleCtx& ctx);
-  void look_at(RxItem& item, Seen& s) const;
+  // inputs.cc: packets and messages, and what they need from memory.
+  void on_inputs(std::span<const Message> messages, std::span<RxItem> burst, const RoleCtx& ctx);
+  void bring(std::span<const Message> messages, std::span<const RxItem> burst);
+  void look_at(const RxItem& item, Seen& s) const;
   void find(Seen& s) const;
   void aim(Seen& s) const;
   void prefetch_role(FlowIndex i, bool whole) const;
   void prefetch_oldest(FlowIndex i) const;
   void prefetch_window(const Seen& s) const;
+  void prefetch_released(FlowIndex i, Seq end) const;
+  void prefetch_answered(const Seen& s) const;
+
+  // packets.cc: what a packet is and whose it is.
   void on_packet(RxItem& item, Seen& s, const RoleCtx& ctx);
   void on_roce(Side side, Seen& s, PacketRef packet, const RoleCtx& ctx);
   void on_rc_request(Side side, Seen& s, PacketRef packet, const RoleCtx& ctx);
@@ -121,7 +129,6 @@ struct Shard::Impl {
   Instant peer_deadline() const;
 
   // messages.cc: what the peer says.
-  void on_messages(std::span<const Message> messages, const RoleCtx& ctx);
   void on_message(const Message& m, const RoleCtx& ctx);
   template <typename M>
   void to_source(const M& m, const RoleCtx& ctx);
@@ -175,8 +182,11 @@ struct Shard::Impl {
   FlowIndex by_id(FlowId id) const { return ids.find(id); }
 
   static constexpr size_t kSettleAhead = 8;  ///< flows whose deadline is on its way from memory
-  static constexpr size_t kAhead = 32;       ///< packets that are on their way from memory at one time
+  /// Packets, messages or timers whose flows are on their way from memory at one time.
+  static constexpr size_t kAhead = 32;
   std::array<Seen, kAhead> seen;
+  std::array<FlowIndex, kAhead> due_flows;  ///< flows whose deadline has come
+  size_t due_count = 0;
   ShardConfig config;
   FixedPolicy fixed_policy{config.tuning};
   PacketPool& pool;

@@ -1,6 +1,8 @@
 // What the peer says, to the flow it means. A message of another flow id or generation changes nothing.
 #include <algorithm>
+#include <type_traits>
 
+#include "dataplane/base/prefetch.h"
 #include "dataplane/destination/repair.h"
 #include "dataplane/destination/report.h"
 #include "dataplane/destination/session.h"
@@ -9,6 +11,7 @@
 #include "dataplane/source/acknowledge.h"
 #include "dataplane/source/activate.h"
 #include "dataplane/source/custody.h"
+#include "dataplane/source/plain.h"
 #include "dataplane/source/reopen.h"
 
 namespace matchrdma {
@@ -37,10 +40,16 @@ void to_source(SourceFlow& f, const FlowContradicted&, Gate& gate, const RoleCtx
   contradict(f, gate, ctx);
 }
 void to_source(SourceFlow& f, const FlowClosed&, Gate&, const RoleCtx& ctx) { on_closed(f, ctx); }
-void to_source(SourceFlow& f, const CustodyAck& m, Gate& gate, const RoleCtx& ctx) {
+// True: a plain flow that stays one, though less is in its window.
+bool to_source(SourceFlow& f, const CustodyAck& m, Gate& gate, const RoleCtx& ctx) {
+  if (f.plain_left > 0) {
+    on_custody_ack(f, m, gate, ctx);
+    return stays_plain(f);
+  }
   if (f.state == FlowState::kActive) on_custody_ack(f, m, gate, ctx);
   // Failed here alone: the far side would report for ever to a flow that answers nothing (seed 335568).
   if (f.state == FlowState::kPoisoned && f.retry_at.is_never()) say_handshake(f, ctx);
+  return false;
 }
 
 void to_destination(DestinationFlow& f, const FlowBase& m, Egress&, const RoleCtx& ctx) { on_base(f, m, ctx); }
@@ -55,12 +64,6 @@ void to_destination(DestinationFlow& f, const SentMark& m, Egress& e, const Role
 }
 void to_destination(DestinationFlow& f, const FlowFaultAck&, Egress&, const RoleCtx&) {
   f.fault_retry_at = Instant::never();
-}
-
-const FlowId* frequent(const Message& m) {
-  if (const auto* a = std::get_if<CustodyAck>(&m)) return &a->id;
-  if (const auto* a = std::get_if<SentMark>(&m)) return &a->id;
-  return nullptr;
 }
 
 template <typename... F>
@@ -80,7 +83,14 @@ void Shard::Impl::to_source(const M& m, const RoleCtx& ctx) {
     n.reasons.add(Reason::kStaleMessage);
     return;
   }
-  matchrdma::to_source(*r->source, m, gate, ctx);
+  if constexpr (std::is_same_v<M, CustodyAck>) {
+    if (matchrdma::to_source(*r->source, m, gate, ctx)) {
+      owe(i);
+      return;
+    }
+  } else {
+    matchrdma::to_source(*r->source, m, gate, ctx);
+  }
   touch(i);
 }
 
@@ -123,25 +133,6 @@ void Shard::Impl::conclude(FlowIndex i, Verdict v, const RoleCtx& ctx) {
     }
   }
   touch(i);
-}
-
-// The two kinds that come with every few packets go through in steps, as packets do.
-void Shard::Impl::on_messages(std::span<const Message> messages, const RoleCtx& ctx) {
-  for (; !messages.empty(); messages = messages.subspan(std::min(messages.size(), kAhead))) {
-    const std::span<const Message> now = messages.first(std::min(messages.size(), kAhead));
-    std::array<FlowIndex, kAhead> flow;
-    for (const Message& m : now) {
-      if (const FlowId* id = frequent(m)) ids.prefetch(*id);
-    }
-    for (size_t i = 0; i < now.size(); ++i) {
-      const FlowId* id = frequent(now[i]);
-      flow[i] = id == nullptr ? kNoFlow : by_id(*id);
-      if (flow[i] != kNoFlow) __builtin_prefetch(&records[flow[i]]);
-    }
-    for (size_t i = 0; i < now.size(); ++i) prefetch_role(flow[i], true);
-    for (size_t i = 0; i < now.size(); ++i) prefetch_oldest(flow[i]);
-    for (const Message& m : now) on_message(m, ctx);
-  }
 }
 
 void Shard::Impl::on_message(const Message& message, const RoleCtx& ctx) {

@@ -12,12 +12,6 @@
 namespace matchrdma {
 namespace {
 
-// The ICRC reads all of it; a packet is too short for the processor to find out by itself.
-void prefetch_payload(const Packet& p) {
-  constexpr uint32_t kFirst = 2 * kCacheLine, kMost = 66 * kCacheLine;
-  for (uint32_t at = kFirst; at < std::min(p.size, kMost); at += kCacheLine) __builtin_prefetch(p.data + at);
-}
-
 bool tracked(const FlowRecord& r) { return r.source ? r.source->tracked() : r.destination->tracking(); }
 
 }  // namespace
@@ -42,82 +36,6 @@ void Shard::Impl::pass(Side from, const Frame& f, PacketRef packet, const RoleCt
     egress.slots().passed(*g, packet->size, ctx.now);
   }
   forward(from, Cause::kForward, std::move(packet), ctx);
-}
-
-// A burst goes through in steps, so that what one packet waits for from memory comes while the others take
-// their step: the header, the table's slot, the key, the flow's record, the flow's own state.
-void Shard::Impl::on_burst(std::span<RxItem> burst, const RoleCtx& ctx) {
-  for (; !burst.empty(); burst = burst.subspan(std::min(burst.size(), kAhead))) {
-    const std::span<RxItem> now = burst.first(std::min(burst.size(), kAhead));
-    for (const RxItem& item : now) __builtin_prefetch(item.packet.get());
-    for (const RxItem& item : now) __builtin_prefetch(item.packet->data);
-    for (size_t i = 0; i < now.size(); ++i) look_at(now[i], seen[i]);
-    for (size_t i = 0; i < now.size(); ++i) table.prefetch_key(seen[i].hash);
-    const uint64_t version = table.version();
-    for (size_t i = 0; i < now.size(); ++i) find(seen[i]);
-    for (size_t i = 0; i < now.size(); ++i) aim(seen[i]);
-    for (size_t i = 0; i < now.size(); ++i) prefetch_role(seen[i].target, !seen[i].parsed.frame.info().request);
-    for (size_t i = 0; i < now.size(); ++i) prefetch_window(seen[i]);
-    for (size_t i = 0; i < now.size(); ++i) {
-      if (i + 1 < now.size() && seen[i + 1].flow != kNoFlow) prefetch_payload(*now[i + 1].packet);
-      // A packet before it may have made a flow known, or ended one.
-      if (table.version() != version) find(seen[i]);
-      on_packet(now[i], seen[i], ctx);
-    }
-  }
-}
-
-void Shard::Impl::look_at(RxItem& item, Seen& s) const {
-  s.parsed = parse_frame(item.packet->bytes());
-  s.roce = s.parsed.kind == ParseKind::kRoce;
-  if (!s.roce) {
-    s.hash = 0;
-    return;
-  }
-  s.key = FlowKey::of(s.parsed.frame, 0);
-  s.hash = s.key.hash();
-  table.prefetch_slot(s.hash);
-}
-
-void Shard::Impl::find(Seen& s) const {
-  s.flow = s.roce ? table.find(s.key, s.hash) : kNoFlow;
-  if (s.flow != kNoFlow) __builtin_prefetch(&records[s.flow]);
-}
-
-// An answer carries the sender's QPN, which is the key of the reverse flow.
-void Shard::Impl::aim(Seen& s) const {
-  s.target = s.flow;
-  if (s.flow == kNoFlow || s.parsed.frame.info().request) return;
-  s.target = records[s.flow].reverse;
-  if (s.target != kNoFlow) __builtin_prefetch(&records[s.target]);
-}
-
-void Shard::Impl::prefetch_role(FlowIndex i, bool whole) const {
-  if (i == kNoFlow) return;
-  const FlowRecord& r = records[i];
-  if (r.source) {
-    whole ? prefetch_whole(*r.source) : prefetch_plain(*r.source);
-  } else if (r.destination) {
-    whole ? prefetch_whole(*r.destination) : prefetch_plain(*r.destination);
-  }
-}
-
-// A request will be kept behind the newest packet of its flow; an answer releases the oldest.
-void Shard::Impl::prefetch_window(const Seen& s) const {
-  if (s.target == kNoFlow) return;
-  if (!s.parsed.frame.info().request) {
-    prefetch_oldest(s.target);
-    return;
-  }
-  const FlowRecord& r = records[s.target];
-  if (r.source) r.source->window.prefetch_back();
-  if (r.destination) r.destination->ring.prefetch_back();
-}
-
-void Shard::Impl::prefetch_oldest(FlowIndex i) const {
-  if (i == kNoFlow) return;
-  if (records[i].source) records[i].source->window.prefetch_front();
-  if (records[i].destination) records[i].destination->ring.prefetch_front();
 }
 
 void Shard::Impl::on_packet(RxItem& item, Seen& s, const RoleCtx& ctx) {
@@ -232,15 +150,22 @@ void Shard::Impl::on_rc_response(Side side, const Seen& s, PacketRef packet, con
     forward(side, Cause::kForward, std::move(packet), ctx);
     return;
   }
-  touch(i);
   const bool is_data = f.opcode() != op::kRcAck;
   if (side == Side::kWan) {
+    touch(i);
     if (is_data && key_record->destination) key_record->destination->last_response_out = ctx.now;
     source_answer(*r->source, f, std::move(packet), ctx);
     return;
   }
-  r->destination->answer_seen = ctx.now;
-  if (on_receiver_answer(*r->destination, f, egress, ctx) == Answer::kAbsorb) return;
+  DestinationFlow& d = *r->destination;
+  d.answer_seen = ctx.now;
+  const Answer answer = on_receiver_answer(d, f, egress, ctx);
+  if (!is_data && stays_plain(d)) {
+    owe(i);
+  } else {
+    touch(i);
+  }
+  if (answer == Answer::kAbsorb) return;
   forward_outside(f, is_data ? Cause::kResponse : Cause::kPassedAck, std::move(packet), ctx);
 }
 

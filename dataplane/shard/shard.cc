@@ -1,4 +1,5 @@
 #include "dataplane/shard/shard.h"
+#include "dataplane/base/prefetch.h"
 
 #include <algorithm>
 #include <utility>
@@ -83,7 +84,7 @@ RoleCtx Shard::Impl::context(Instant now, Outbox& out) {
 // Something happens to the flow: what it owes is looked at when the run ends, and no packet is plain before.
 void Shard::Impl::touch(FlowIndex i) {
   if (records[i].source) records[i].source->plain_left = 0;
-  if (records[i].destination) records[i].destination->plain_left = 0;
+  if (records[i].destination) records[i].destination->plain = false;
   owe(i);
 }
 
@@ -109,8 +110,8 @@ void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> mes
   }
   const RoleCtx ctx = context(now, out);
   egress.slots().run(now, rtt);  // before anything of the next slot
-  on_messages(messages, ctx);
-  on_burst(burst, ctx);
+  take_due(ctx);
+  on_inputs(messages, burst, ctx);
   run_flow_timers(ctx);
   gate.run(ctx);
   egress.run(ctx);
@@ -121,43 +122,57 @@ void Shard::Impl::run_once(std::span<RxItem> burst, std::span<const Message> mes
   if (!held_dreqs.empty()) release_dreqs(ctx);
 }
 
+// A flow is armed anew only at the end of the run: each comes here at most once.
+void Shard::Impl::take_due(const RoleCtx& ctx) {
+  for (due_count = 0; due_count < due_flows.size() && timers.earliest() <= ctx.now; ++due_count) {
+    due_flows[due_count] = timers.earliest_owner();
+    timers.set(due_flows[due_count], Instant::never());
+    prefetch_line(&records[due_flows[due_count]]);
+  }
+}
+
 void Shard::Impl::run_flow_timers(const RoleCtx& ctx) {
-  // A flow is armed anew only at the end of the run: each comes here at most once.
-  while (timers.earliest() <= ctx.now && ctx.out->has_room()) {
-    std::array<FlowIndex, kAhead> due;
-    size_t count = 0;
-    for (; count < due.size() && timers.earliest() <= ctx.now; ++count) {
-      due[count] = timers.earliest_owner();
-      timers.set(due[count], Instant::never());
-      __builtin_prefetch(&records[due[count]]);
-    }
-    for (size_t i = 0; i < count; ++i) prefetch_role(due[i], true);
-    for (size_t i = 0; i < count; ++i) {
+  for (; due_count != 0; take_due(ctx)) {
+    for (size_t i = 0; i < due_count; ++i) {
       if (ctx.out->has_room()) {
-        run_timers(due[i], ctx);
+        run_timers(due_flows[i], ctx);
       } else {
-        timers.set(due[i], ctx.now);  // the next run goes on here
+        timers.set(due_flows[i], ctx.now);  // the next run goes on here
       }
     }
+    if (!ctx.out->has_room()) return;
   }
 }
 
 void Shard::Impl::run_timers(FlowIndex i, const RoleCtx& ctx) {
   FlowRecord& r = records[i];
+  bool plain = false;
   if (r.source) {
-    if (r.source->state == FlowState::kActive) {
-      run_accept_timers(*r.source, ctx);
-      run_repair_timers(*r.source, gate, ctx);
-    }
-    if (expiry(*r.source, ctx) <= ctx.now) expire(i, ctx);
-    if (r.source->state == FlowState::kDoubted) conclude(i, judge(*r.source, ctx.now), ctx);
-    run_handshake_timer(*r.source, ctx);
+    plain = run_source_timers(i, ctx);
   } else if (r.destination) {
     run_repair_timers(*r.destination, egress, ctx);
     run_report_timer(*r.destination, ctx);
     run_session_timer(*r.destination, ctx);
+    plain = stays_plain(*r.destination);
   }
-  touch(i);
+  plain ? owe(i) : touch(i);
+}
+
+// True: it was plain and stays so.
+bool Shard::Impl::run_source_timers(FlowIndex i, const RoleCtx& ctx) {
+  SourceFlow& f = *records[i].source;
+  if (f.plain_left > 0 && earlier(f.retry_at, expiry(f, ctx)) > ctx.now) {
+    run_repair_timers(f, gate, ctx);
+    return stays_plain(f);
+  }
+  if (f.state == FlowState::kActive) {
+    run_accept_timers(f, ctx);
+    run_repair_timers(f, gate, ctx);
+  }
+  if (expiry(f, ctx) <= ctx.now) expire(i, ctx);
+  if (f.state == FlowState::kDoubted) conclude(i, judge(f, ctx.now), ctx);
+  run_handshake_timer(f, ctx);
+  return false;
 }
 
 void Shard::Impl::expire(FlowIndex i, const RoleCtx& ctx) {
@@ -182,9 +197,10 @@ void Shard::Impl::expire(FlowIndex i, const RoleCtx& ctx) {
 void Shard::Impl::settle_dirty(const RoleCtx& ctx) {
   for (const FlowIndex i : touched) touch(i);
   touched.clear();
+  for (size_t k = 0; k < std::min(kSettleAhead, dirty.size()); ++k) prefetch_settled(dirty[k]);
   for (size_t k = 0; k < dirty.size(); ++k) {
     const FlowIndex i = dirty[k];
-    if (k + kSettleAhead < dirty.size()) timers.prefetch(dirty[k + kSettleAhead]);
+    if (k + kSettleAhead < dirty.size()) prefetch_settled(dirty[k + kSettleAhead]);
     FlowRecord& r = records[i];
     r.dirty = false;
     if (std::exchange(r.busy_in, busy_period) != busy_period) ++busy_now;
@@ -204,10 +220,15 @@ void Shard::Impl::settle_dirty(const RoleCtx& ctx) {
     }
     arm(i, ctx);
     if (r.source && r.source->plain_left == 0) r.source->plain_left = plain_packets(*r.source, ctx);
-    if (r.destination && r.destination->plain_left == 0)
-      r.destination->plain_left = plain_packets(*r.destination, ctx);
+    if (r.destination && !r.destination->plain) r.destination->plain = goes_plain(*r.destination, ctx);
   }
   dirty.clear();
+}
+
+void Shard::Impl::prefetch_settled(FlowIndex i) const {
+  timers.prefetch(i);
+  prefetch_role(i, true);
+  if (records[i].reverse != kNoFlow) prefetch_line(&records[records[i].reverse]);
 }
 
 // A QP fails both ways: `f` goes to a receiver here, its reverse flow leaves here.

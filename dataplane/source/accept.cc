@@ -43,16 +43,12 @@ bool take(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx
     refuse(f, f.epsn, Reason::kWindowLimit, ctx);
     return false;
   }
-  if (!f.ack_form.known) f.ack_form = AckTemplate::mirrored(req);
-  if (!f.window.push_back(make_owned(f, req, f.epsn, psns, std::move(packet), ctx))) {
+  if (!f.ack_frame.prepared()) f.set_ack_form(AckTemplate::mirrored(req));
+  if (own(f, req, psns, packet, ctx) == nullptr) {
     if (req.info().read_class) f.reads.pop_back();
-    if (req.info().ends_message() || req.info().read_class) --f.messages;
     refuse(f, f.epsn, Reason::kWindowLimit, ctx);
     return false;
   }
-  f.epsn += psns;
-  f.owned_bytes += bytes;
-  count_taken(bytes, ctx);
   return true;
 }
 

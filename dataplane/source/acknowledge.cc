@@ -17,15 +17,7 @@ Seq completion_fence(SourceFlow& f) {
 }
 
 void give(SourceFlow& f, Seq psn, uint8_t syndrome, int64_t msn, Cause cause, const RoleCtx& ctx) {
-  RoceSpec r;
-  r.opcode = op::kRcAck;
-  r.dest_qp = f.sender_qpn;
-  r.psn = wire_psn(psn);
-  r.pkey = f.ack_form.pkey;
-  r.mig_req = f.ack_form.mig_req;
-  r.syndrome = syndrome;
-  r.msn = wire_msn(msn);
-  PacketRef p = build_roce(f.ack_form.net, r, *ctx.pool);
+  PacketRef p = f.ack_frame.make(wire_psn(psn), syndrome, wire_msn(msn), *ctx.pool);
   if (!p) {
     ctx.n->reasons.add(Reason::kNoBuffer);
     return;
@@ -64,6 +56,7 @@ void give_gap_nak(SourceFlow& f, Seq ceiling, const RoleCtx& ctx) {
 }  // namespace
 
 int64_t messages_below(SourceFlow& f, Seq end) {
+  if (end == f.epsn) return f.msn_at_base + f.messages;
   const uint64_t lo = first_ending_above(f.window, end);
   const uint32_t n = lo > f.window.begin() ? f.window[lo - 1].messages_end : f.messages_confirmed;
   return f.msn_at_base + n;
@@ -105,7 +98,7 @@ void note_told(SourceFlow& f, Seq end) {
 
 void settle_acks(SourceFlow& f, const RoleCtx& ctx) {
   const Seq ceiling = ceiling_end(f);
-  if (ceiling == kNoCeiling || !f.ack_form.known || !ctx.peer_up) return;
+  if (ceiling == kNoCeiling || !f.ack_frame.prepared() || !ctx.peer_up) return;
   if (f.plain_left == 0 && f.gap_nak == SourceFlow::GapNak::kDue && !f.gap.empty() && f.chosen_drop < 0)
     give_gap_nak(f, ceiling, ctx);
   const bool rises = ceiling > f.acked_end && f.ack_wanted_end > f.acked_end;
@@ -114,7 +107,7 @@ void settle_acks(SourceFlow& f, const RoleCtx& ctx) {
 }
 
 void give_fault_nak(SourceFlow& f, const RoleCtx& ctx) {
-  if (!f.ack_form.known) return;
+  if (!f.ack_frame.prepared()) return;
   give(f, f.fault_psn, f.fault_syndrome, f.fault_msn, Cause::kFaultNak, ctx);
   ++ctx.n->fault_naks;
   f.fault_told = true;

@@ -40,7 +40,6 @@ void set_base(SourceFlow& f, Seq base) {
   f.fence_index = 0;
   f.chosen_drop = -1;
   f.mark_seq = 0;
-  f.marks = {};
   f.ack_echo = 0;
   f.last_mark = Instant{};
   f.note_passed(Instant{});

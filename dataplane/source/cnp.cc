@@ -7,7 +7,7 @@ void try_cnp(SourceFlow& f, CnpPort& port, const RoleCtx& ctx) {
   if (f.last_cnp + ctx.timing->cnp_min_interval > ctx.now ||
       port.last + ctx.timing->cnp_port_interval > ctx.now)
     return;
-  if (!f.ack_form.known) return;
+  if (!f.ack_frame.prepared()) return;
   L2L3 net = f.ack_form.net;
   net.traffic_class = static_cast<uint8_t>(ctx.tuning->cnp_dscp << 2);
   net.hop_limit = 64;
@@ -25,7 +25,7 @@ void on_congestion_mark(SourceFlow& f, const Frame& req, PacketRef& packet, CnpP
     if (req.ecn() != 0) f.ect = req.ecn();
     return;
   }
-  if (!f.ack_form.known) f.ack_form = AckTemplate::mirrored(req);
+  if (!f.ack_frame.prepared()) f.set_ack_form(AckTemplate::mirrored(req));
   try_cnp(f, port, ctx);
   // Only a mark that the sender was told of may be taken from the receiver's eyes.
   if (f.last_cnp + ctx.timing->cnp_min_interval <= ctx.now) return;

@@ -16,17 +16,29 @@ void remember_confirmed(SourceFlow& f, const Owned& o, const RoleCtx& ctx) {
   }
 }
 
-void uncount(SourceFlow& f, const Owned& o, const RoleCtx& ctx) {
-  if (o.has(Owned::kResend)) --f.resend_pending;
-  f.owned_bytes -= o.packet->size;
-  ctx.n->custody_bytes -= o.packet->size;
-  --ctx.n->custody_packets;
-}
+/// Duty: sums up what is no longer owned, and takes it off all counts at once.
+class Uncounted {
+ public:
+  Uncounted(SourceFlow& f, const RoleCtx& ctx) : f_(f), ctx_(ctx) {}
+  Uncounted(const Uncounted&) = delete;
+  ~Uncounted() {
+    f_.resend_pending -= resend_;
+    f_.owned_bytes -= bytes_;
+    ctx_.n->custody_bytes -= bytes_;
+    ctx_.n->custody_packets -= packets_;
+  }
+  void add(const Owned& o) {
+    resend_ += o.has(Owned::kResend) ? 1 : 0;
+    bytes_ += o.packet->size;
+    ++packets_;
+  }
 
-void forget_front(SourceFlow& f, const RoleCtx& ctx) {
-  uncount(f, f.window.front(), ctx);
-  f.window.pop_front();
-}
+ private:
+  SourceFlow& f_;
+  const RoleCtx& ctx_;
+  uint32_t resend_ = 0;
+  uint64_t bytes_ = 0, packets_ = 0;
+};
 
 void uncount_gated(SourceFlow& f, uint64_t bytes, const RoleCtx& ctx) {
   if (f.group != nullptr) f.group->backlog_bytes -= bytes;
@@ -49,9 +61,9 @@ void flag_resend(SourceFlow& f, uint64_t i) {
   f.resend_scan = std::min(f.resend_scan, i);
 }
 
+// A mark's number is its time.
 Instant mark_time(const SourceFlow& f, uint64_t seq) {
-  const SourceFlow::Mark& m = f.marks[seq % f.marks.size()];
-  return m.seq == seq && seq != 0 ? m.sent : Instant{INT64_MIN};
+  return seq != 0 && seq <= f.mark_seq ? Instant{static_cast<int64_t>(seq)} : Instant{INT64_MIN};
 }
 
 /// Duty: looks at holes, a bounded number of packets for each report; the cursor goes on with the next one.
@@ -104,14 +116,27 @@ void repair_holes(SourceFlow& f, const CustodyAck& a, Instant marked, const Role
   }
 }
 
+void release_below(SourceFlow& f, Seq end, const RoleCtx& ctx) {
+  Uncounted gone(f, ctx);
+  while (!f.window.empty()) {
+    const Owned& o = f.window.front();
+    if (o.end() > end) break;
+    f.messages_confirmed = o.messages_end;
+    ctx.latencies->custody_age.add(ctx.now - o.accepted);
+    remember_confirmed(f, o, ctx);
+    gone.add(o);
+    f.window.pop_front();
+  }
+  MRDMA_CHECK(f.window.begin() <= f.admit_index());
+}
+
 Duration retransmit_timeout(const SourceFlow& f, const RoleCtx& ctx) {
   const Duration base = ctx.rtt * 3 + ctx.timing->reorder_window * 2 + Duration::millis(2);
   return base * (int64_t{1} << std::min(f.rto_backoff, 5u));
 }
 
 void send_mark(SourceFlow& f, const RoleCtx& ctx) {
-  ++f.mark_seq;
-  f.marks[f.mark_seq % f.marks.size()] = {f.mark_seq, ctx.now};
+  f.mark_seq = std::max(f.mark_seq + 1, static_cast<uint64_t>(ctx.now.ns));
   f.last_mark = ctx.now;
   // Not beyond epsn: what was discarded with a lost peer is the sender's, and nobody waits for it (seed 85034).
   const Seq highest_end = std::min(f.sent_end(), f.epsn);
@@ -146,15 +171,7 @@ void confirm(SourceFlow& f, Seq end, Msn msn, const RoleCtx& ctx) {
   if (end <= f.confirmed_end) return;
   const bool past_owned = end > f.epsn;
   f.confirmed_end = end;
-  prefetch_packets_below(f.window, end, *ctx.pool);
-  while (!f.window.empty() && f.window.front().end() <= end) {
-    const uint64_t i = f.window.begin();
-    MRDMA_CHECK(i < f.admit_index());
-    f.messages_confirmed = f.window.front().messages_end;
-    ctx.latencies->custody_age.add(ctx.now - f.window.front().accepted);
-    remember_confirmed(f, f.window.front(), ctx);
-    forget_front(f, ctx);
-  }
+  release_below(f, end, ctx);
   // A READ is confirmed whole: a far side that starts anew is given the first PSN of what it gets again (swarm
   // seed 3892725726).
   if (!f.window.empty()) f.confirmed_end = std::min(end, f.window.front().psn);
@@ -175,6 +192,7 @@ void on_custody_ack(SourceFlow& f, const CustodyAck& a, Gate& gate, const RoleCt
     ctx.n->reasons.add(Reason::kCustodyAckRange);
     return;
   }
+  if (a.seq > f.ack_echo && a.form.known) f.set_ack_form(a.form);
   f.ack_echo = std::max(f.ack_echo, a.seq);
   if (a.confirmed_end < f.confirmed_end) {
     // Overtaken by a newer one; or we know more than the destination (an answered READ), and the mark that said
@@ -182,7 +200,6 @@ void on_custody_ack(SourceFlow& f, const CustodyAck& a, Gate& gate, const RoleCt
     if (f.window.empty()) send_mark(f, ctx);
     return;
   }
-  if (a.form.known) f.ack_form = a.form;
   if (a.received_end > f.far_received_end) {
     f.far_received_end = a.received_end;
     f.rto_backoff = 0;
@@ -249,12 +266,15 @@ void discard_unacknowledged(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
   gate.remove(f);
   forget_gap(f);
   f.passing.clear();
-  while (!f.window.empty() && f.window.back().psn >= f.acked_end && !f.window.back().has(Owned::kReadClass)) {
-    const Owned& o = f.window.back();
-    if (f.window.end() > f.admit_index()) uncount_gated(f, o.packet->size, ctx);
-    uncount(f, o, ctx);
-    f.epsn = o.psn;
-    f.window.pop_back();
+  {
+    Uncounted gone(f, ctx);
+    while (!f.window.empty() && f.window.back().psn >= f.acked_end && !f.window.back().has(Owned::kReadClass)) {
+      const Owned& o = f.window.back();
+      if (f.window.end() > f.admit_index()) uncount_gated(f, o.packet->size, ctx);
+      gone.add(o);
+      f.epsn = o.psn;
+      f.window.pop_back();
+    }
   }
   f.set_admit_index(std::min(f.admit_index(), f.window.end()));
   f.lower_released(f.epsn);
@@ -269,8 +289,7 @@ void discard_owned(SourceFlow& f, Gate& gate, const RoleCtx& ctx) {
   gate.remove(f);
   uncount_gated(f, f.gate_bytes, ctx);
   ctx.n->poisoned_discarded += f.window.size();
-  while (!f.window.empty()) forget_front(f, ctx);
-  f.resend_pending = 0;
+  for (Uncounted gone(f, ctx); !f.window.empty(); f.window.pop_front()) gone.add(f.window.front());
   f.passing.clear();
   f.confirmed.clear();
   forget_gap(f);

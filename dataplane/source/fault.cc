@@ -14,7 +14,7 @@ constexpr Duration kStillMoving = Duration::seconds(1);
 }  // namespace
 
 void on_request_poisoned(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
-  if (!f.ack_form.known) f.ack_form = AckTemplate::mirrored(req);
+  if (!f.ack_frame.prepared()) f.set_ack_form(AckTemplate::mirrored(req));
   f.set_last_request(ctx.now);
   const Seq psn = unwrap24(req.psn().v, f.fault_psn);
   // A sender that goes back shows its oldest outstanding PSN, better than we can know it: it may have taken a

@@ -68,6 +68,7 @@ void count_admitted(BudgetGroup& g, uint32_t bytes, const RoleCtx& ctx) {
 }
 
 uint32_t next_gate_bytes(SourceFlow& f) {
+  if (f.plain_left > 0 && f.resend_pending == 0) return 0;  // nothing of a plain flow waits
   if (f.state == FlowState::kReopening) return 0;
   if (f.resend_pending > 0) {
     const uint64_t i = next_resend(f);

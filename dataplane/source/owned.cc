@@ -1,5 +1,6 @@
 #include "dataplane/source/owned.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace matchrdma {
@@ -16,19 +17,26 @@ void note_message_size(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
   }
 }
 
+void count_taken(uint32_t bytes, const RoleCtx& ctx) {
+  ctx.n->custody_bytes += bytes;
+  ++ctx.n->custody_packets;
+  ctx.n->custody_peak = std::max(ctx.n->custody_peak, ctx.n->custody_bytes);
+}
+
 }  // namespace
 
-Owned make_owned(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, PacketRef packet,
-                 const RoleCtx& ctx) {
+Owned* own(SourceFlow& f, const Frame& req, uint32_t psns, PacketRef& packet, const RoleCtx& ctx) {
+  const uint32_t bytes = packet->size;
+  Owned* const place = f.window.extend(std::move(packet));
+  if (place == nullptr) return nullptr;
+  Owned& o = *place;
   const OpcodeInfo& i = req.info();
   note_message_size(f, req, ctx);
-  Owned o;
-  o.psn = psn;
+  o.psn = f.epsn;
   o.psns = psns;
   o.accepted = ctx.now;
   o.header_hash = request_hash(req);
   o.payload = payload_print(req);
-  o.packet = std::move(packet);
   if (i.ends_message() || i.read_class) {
     ++f.messages;
     o.flags |= i.read_class ? Owned::kReadClass : Owned::kEnds;
@@ -36,7 +44,10 @@ Owned make_owned(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, Packet
   if (req.ack_req()) o.flags |= Owned::kAckReq;
   if (f.message_small) o.flags |= Owned::kSmall;
   o.messages_end = f.messages;
-  return o;
+  f.epsn += psns;
+  f.owned_bytes += bytes;
+  count_taken(bytes, ctx);
+  return place;
 }
 
 }  // namespace matchrdma

@@ -5,13 +5,8 @@
 
 namespace matchrdma {
 
-/// Counts the messages of the flow on. The packet stands at `psn` and takes `psns` of them.
-Owned make_owned(SourceFlow& f, const Frame& req, Seq psn, uint32_t psns, PacketRef packet, const RoleCtx& ctx);
-
-inline void count_taken(uint32_t bytes, const RoleCtx& ctx) {
-  ctx.n->custody_bytes += bytes;
-  ++ctx.n->custody_packets;
-  ctx.n->custody_peak = std::max(ctx.n->custody_peak, ctx.n->custody_bytes);
-}
+/// Takes the packet, which stands at epsn and occupies `psns` of them, into the window, and counts it and its
+/// message. nullptr when there is no room: `packet` and everything else is as it was then.
+Owned* own(SourceFlow& f, const Frame& req, uint32_t psns, PacketRef& packet, const RoleCtx& ctx);
 
 }  // namespace matchrdma

@@ -32,37 +32,31 @@ Plain accept_plain(SourceFlow& f, const Frame& req, PacketRef& packet, const Rol
   if (!gate_stands_open(g, ctx)) return Plain::kNo;
   const bool idle = f.window.empty();
   PacketRef leaves = packet.share();
-  const uint32_t messages = f.messages;
-  if (Owned o = make_owned(f, req, f.epsn, 1, std::move(packet), ctx); !f.window.push_back(std::move(o))) {
-    packet = std::move(o.packet);
-    f.messages = messages;
-    return Plain::kNo;
-  }
-  Owned& o = f.window.back();
+  Owned* const place = own(f, req, 1, packet, ctx);
+  if (place == nullptr) return Plain::kNo;
+  Owned& o = *place;
   o.sent = ctx.now;
   o.flags |= Owned::kSent;
   if (req.ecn() != 0) f.ect = req.ecn();
   if (f.last_mark >= f.plain_at) f.unmarked_since = ctx.now;
-  ++f.epsn;
   f.plain_end = f.epsn;
   f.plain_index = f.window.end();
   f.plain_at = ctx.now;
-  f.owned_bytes += bytes;
   --f.plain_left;
-  count_taken(bytes, ctx);
   ctx.n->gate_peak = std::max(ctx.n->gate_peak, ctx.n->gate_bytes + bytes);
   ctx.latencies->gate_wait.add(Duration{});
   g.small_turns = f.message_small ? g.small_turns + 1 : 0;
   g.bucket.charge(bytes);
   count_admitted(g, bytes, ctx);
   ctx.out->packet(Side::kWan, Cause::kFirst, std::move(leaves));
-  if (!ask_if_due(f, o, ctx) && !idle) return Plain::kTaken;
-  return Plain::kOwes;
+  const bool asks = ask_if_due(f, o, ctx);
+  if (asks) prefetch_acks(f);
+  return asks || idle ? Plain::kOwes : Plain::kTaken;
 }
 
 uint32_t plain_packets(const SourceFlow& f, const RoleCtx& ctx) {
   const bool promises = f.state == FlowState::kActive && f.completion == Completion::kEarly && !f.draining;
-  const bool identified = f.path_mtu != 0 && f.ack_form.known && f.seen && (!f.inferred || f.port != 0);
+  const bool identified = f.path_mtu != 0 && f.ack_frame.prepared() && f.seen && (!f.inferred || f.port != 0);
   const bool in_order = f.gap.empty() && f.gap_nak == SourceFlow::GapNak::kNone && f.chosen_drop < 0 &&
                         !f.dropped_for_peer && f.jumped_to < 0 && f.seen_end() <= f.epsn;
   const bool nothing_waits = f.queued == SourceFlow::Queue::kNone && f.resend_pending == 0 &&

@@ -9,6 +9,8 @@ namespace matchrdma {
 
 Plain accept_plain(SourceFlow& f, const Frame& req, PacketRef& packet, const RoleCtx& ctx);
 
+/// It went plain, and a report or a timer of it has not changed that.
+inline bool stays_plain(const SourceFlow& f) { return f.plain_left > 0 && f.resend_pending == 0; }
 /// How many packets of the flow may go the short way until something else happens to it.
 uint32_t plain_packets(const SourceFlow& f, const RoleCtx& ctx);
 

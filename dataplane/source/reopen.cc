@@ -12,7 +12,6 @@ constexpr Duration kAskAgain = Duration::seconds(1);
 void forget_far_side(SourceFlow& f, Seq base) {
   f.reopen_base = f.far_received_end = base;
   f.ack_echo = 0;
-  f.marks = {};
   f.rto_backoff = 0;
   f.rto_at = Instant::never();
 }

@@ -16,12 +16,13 @@
 #include "dataplane/flow/message.h"
 #include "dataplane/flow/outbox.h"
 #include "dataplane/flow/seq_find.h"
+#include "dataplane/wire/ack_frame.h"
 #include "dataplane/wire/icrc.h"
 
 namespace matchrdma {
 
-/// One owned request packet.
-struct Owned {
+/// One owned request packet: one cache line.
+struct alignas(64) Owned {
   static constexpr uint8_t kEnds = 1, kAckReq = 2, kReadClass = 4, kSmall = 8, kSent = 16, kResend = 32;
   PacketRef packet;
   Seq psn = 0;
@@ -34,6 +35,7 @@ struct Owned {
   Seq end() const { return psn + psns; }
   bool has(uint8_t f) const { return (flags & f) != 0; }
 };
+static_assert(sizeof(Owned) == 64);
 
 /// What is remembered of a confirmed packet (C4).
 struct Confirmed {
@@ -162,10 +164,15 @@ struct SourceFlow : PlainState, Bounds {
   bool lifted_answered = false;
   int64_t deficit = 0;
   PooledRing<Confirmed> confirmed;
+  AckFrame ack_frame;  ///< once something told how the receiver's ACKs look
+  struct GivenAck {
+    Seq end = 0;
+    Instant at;
+  };
+  std::array<GivenAck, 8> given{};  ///< the last 8 (new generation rule of C4)
   PooledRing<ReadRange> reads;
   PooledRing<Passing> passing;
   SeqMap<PacketRef> gap;  ///< behind a LAN gap (PROTOCOL 4, psn > epsn)
-  AckTemplate ack_form;
 
   // Identity.
   FlowKey key;
@@ -179,25 +186,14 @@ struct SourceFlow : PlainState, Bounds {
   int64_t start_msn = 0;
 
   // Acknowledging.
-  struct GivenAck {
-    Seq end = 0;
-    Instant at;
-  };
-  std::array<GivenAck, 8> given{};  ///< the last 8 (new generation rule of C4)
-  uint64_t fence_index = 0;         ///< end-to-end: no message of the window ends below this index
+  AckTemplate ack_form;
+  uint64_t fence_index = 0;  ///< end-to-end: no message of the window ends below this index
 
   Instant idle_since;            ///< newest step of its handshake: from there on it may be idle
   Seq went_back_to = -1;         ///< where the last retransmission after a pause started
   uint32_t went_back_times = 0;  ///< in a row
   uint32_t jumps = 0;            ///< retransmissions in a row that started at jumped_to
   bool gap_nak_sent() const { return gap_nak == GapNak::kSent || gap_nak == GapNak::kAnswered; }
-
-  // Repair over the span.
-  struct Mark {
-    uint64_t seq = 0;
-    Instant sent;
-  };
-  std::array<Mark, 64> marks{};
 
   // Handshakes.
   uint32_t retry_count = 0;
@@ -229,6 +225,11 @@ struct SourceFlow : PlainState, Bounds {
   SourceFlow* gate_next = nullptr;
   uint32_t weight = 1;  ///< of its quantum
 
+  void set_ack_form(const AckTemplate& t) {
+    if (ack_form == t) return;
+    ack_form = t;
+    ack_frame.prepare(t.net, sender_qpn, t.pkey, t.mig_req);
+  }
   /// Highest PSN seen from the LAN + 1, any state.
   Seq seen_end() const { return std::max(seen_end_, plain_end); }
   /// Everything below was admitted by the gate, or waited hold_max.
@@ -292,8 +293,10 @@ struct SourceFlow : PlainState, Bounds {
   }
 };
 
-/// Where its state begins, for packets in order; all of it that is not rare, for what tells about them.
+/// Where its state begins, for packets in order; all of it that is not rare, for what tells about them; what an
+/// ACK is made of.
 inline void prefetch_plain(const SourceFlow& f) { prefetch_lines(&f, 4); }
-inline void prefetch_whole(const SourceFlow& f) { prefetch_lines(&f, 12); }
+inline void prefetch_whole(const SourceFlow& f) { prefetch_lines(&f, 7); }
+inline void prefetch_acks(const SourceFlow& f) { prefetch_lines(&f.ack_frame, 4); }
 
 }  // namespace matchrdma

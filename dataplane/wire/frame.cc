@@ -27,7 +27,7 @@ constexpr Verdict malformed(Reason r) { return {ParseKind::kMalformed, r}; }
 /// One walk from the outside in. Every load is preceded by has(). A packet that can be told to be foreign is
 /// foreign even when it is cut or its lengths are odd: what is not ours is not ours to judge.
 struct FrameParser {
-  explicit FrameParser(Bytes bytes) : size(static_cast<uint32_t>(bytes.size())) {
+  FrameParser(Bytes bytes, Frame& frame) : f(frame), size(static_cast<uint32_t>(bytes.size())) {
     f.p_ = bytes.data();
     f.size_ = size;
   }
@@ -129,9 +129,10 @@ struct FrameParser {
     f.bth_ = static_cast<uint16_t>(at);
     f.icrc_ = end - kIcrcBytes;
     f.opcode_ = b[0];
-    f.dest_qp_ = load_be24(b + 5);
-    f.ack_req_ = (b[8] & 0x80) != 0;
-    f.psn_ = load_be24(b + 9);
+    f.dest_qp_ = load_be32(b + 4) & 0xffffff;
+    const uint32_t ack_req_and_psn = load_be32(b + 8);
+    f.ack_req_ = ack_req_and_psn >> 31 != 0;
+    f.psn_ = ack_req_and_psn & Psn::kMask;
     Verdict v;
     v.reason = foreign_bth(b[1] & 0xf);
     f.info_ = v.reason == Reason::kNone ? &opcode_info(f.opcode_) : &kOpaqueOpcode;
@@ -152,16 +153,19 @@ struct FrameParser {
     return ours ? Reason::kUnknownOpcode : Reason::kUnknownTransport;
   }
 
-  Frame f;
-  uint32_t size;
+  Frame& f;
+  const uint32_t size;
   uint32_t end = 0;  ///< where the IP packet ends, by its own length field
 };
 
 ParseResult parse_frame(Bytes bytes) {
-  FrameParser parser(bytes);
+  ParseResult r;
+  FrameParser parser(bytes, r.frame);
   const Verdict v = parser.run();
-  ParseResult r{v.kind, v.reason, Frame{}};
-  if (v.kind == ParseKind::kRoce) r.frame = parser.f;
+  r.kind = v.kind;
+  r.reason = v.reason;
+  if (v.kind != ParseKind::kRoce) [[unlikely]]
+    r.frame = Frame{};
   return r;
 }
 

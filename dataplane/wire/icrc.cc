@@ -34,11 +34,11 @@ void mask_variant_fields(const Frame& f, uint8_t* ip) {
   udp[8 + 4] = 0xff;       // BTH: FECN, BECN, reserved
 }
 
-/// CRC over `p`, laid out as `f` says, up to the payload.
-uint32_t crc_to_payload(const Frame& f, const uint8_t* p) {
+/// CRC over `p`, laid out as `f` says, up to `end`, which stands behind what is masked and not in the payload.
+uint32_t crc_to(const Frame& f, const uint8_t* p, uint32_t end) {
   std::array<uint8_t, kMaxMaskedBytes> head;
   const uint32_t l3 = f.l3_offset();
-  const uint32_t bytes = f.payload_offset() - l3;
+  const uint32_t bytes = end - l3;
   MRDMA_CHECK(bytes <= head.size());
   std::memcpy(head.data(), p + l3, bytes);
   mask_variant_fields(f, head.data());
@@ -50,7 +50,9 @@ uint32_t crc_over_payload(const Frame& f, const uint8_t* p, uint32_t crc) {
   return crc32_gzip_refl(crc, p + f.payload_offset(), f.icrc_offset() - f.payload_offset());
 }
 
-uint32_t icrc_over(const Frame& f, const uint8_t* p) { return crc_over_payload(f, p, crc_to_payload(f, p)); }
+uint32_t icrc_over(const Frame& f, const uint8_t* p) {
+  return crc_over_payload(f, p, crc_to(f, p, f.payload_offset()));
+}
 
 uint32_t carried_icrc(const Frame& f) { return load_le32(f.data() + f.icrc_offset()); }
 
@@ -73,9 +75,14 @@ uint32_t compute_icrc(const Frame& f) { return icrc_over(f, f.data()); }
 bool icrc_ok(const Frame& f) { return compute_icrc(f) == carried_icrc(f); }
 
 bool check_icrc(Frame& f) {
-  f.crc_before_payload_ = crc_to_payload(f, f.data());
+  f.crc_before_payload_ = crc_to(f, f.data(), f.payload_offset());
   f.icrc_checked_ = crc_over_payload(f, f.data(), f.crc_before_payload_) == carried_icrc(f);
   return f.icrc_checked_;
+}
+
+uint32_t crc_of_headers(const Frame& f, uint32_t end) {
+  MRDMA_CHECK(end > f.bth_offset() + 4 && end <= f.payload_offset());
+  return crc_to(f, f.data(), end);
 }
 
 void write_icrc(const Frame& f, MutableBytes bytes) {

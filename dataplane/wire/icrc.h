@@ -13,6 +13,9 @@ uint32_t compute_icrc(const Frame& f);
 bool icrc_ok(const Frame& f);
 /// The same, and `f` remembers the CRC before its payload: payload_print() costs nothing then.
 bool check_icrc(Frame& f);
+/// CRC of the masked headers up to the offset `end`, from which crc32() goes on to the ICRC: behind the BTH's
+/// FECN, before the payload.
+uint32_t crc_of_headers(const Frame& f, uint32_t end);
 /// Writes the right ICRC into `bytes`: those that `f` views, or a copy of them with other field values.
 void write_icrc(const Frame& f, MutableBytes bytes);
 /// CRC-32 (zlib) of arbitrary bytes, running value `seed` (0 to start): fingerprints.

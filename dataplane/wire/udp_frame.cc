@@ -105,14 +105,18 @@ void write_udp_headers(const L2L3& l, uint16_t destination_port, MutableBytes fr
   store_be16(ip + 10, static_cast<uint16_t>(~fold_checksum(sum16(0, ip, 20))));
 }
 
-void write_udp_checksum(const L2L3& l, MutableBytes frame) {
-  const MutableBytes datagram = frame.subspan(udp_payload_offset(l) - kUdpBytes);
+uint32_t udp_checksum_sum(const L2L3& l, Bytes frame) {
+  const Bytes datagram = frame.subspan(udp_payload_offset(l) - kUdpBytes);
   const size_t skip = is_v4(l) ? 12 : 0;
   uint32_t sum = 17 + static_cast<uint32_t>(datagram.size());
   sum = sum16(sum, l.src.b.data() + skip, 16 - skip);
   sum = sum16(sum, l.dst.b.data() + skip, 16 - skip);
-  sum = sum16(sum, datagram.data(), datagram.size());
-  store_be16(datagram.data() + 6, udp_form(static_cast<uint16_t>(~fold_checksum(sum))));
+  return sum16(sum, datagram.data(), datagram.size());
+}
+
+void write_udp_checksum(const L2L3& l, MutableBytes frame) {
+  const uint32_t sum = udp_checksum_sum(l, frame);
+  store_be16(frame.data() + udp_payload_offset(l) - 2, udp_form(static_cast<uint16_t>(~fold_checksum(sum))));
 }
 
 }  // namespace matchrdma

@@ -26,6 +26,7 @@ struct L2L3 {
   bool udp_checksum = false;  ///< false: 0 as NICs send it
   /// Same addressing as `f`; `reversed`: source and destination swapped (an answer to `f`).
   static L2L3 from(const Frame& f, bool reversed);
+  bool operator==(const L2L3&) const = default;
 };
 
 /// True for IPv4; both addresses must be of one version.
@@ -36,6 +37,9 @@ uint32_t udp_payload_offset(const L2L3& l);
 /// Fills the headers of `frame`, which ends where the UDP payload does. IPv4: DF set, identification 0, header
 /// checksum right. The UDP checksum is 0.
 void write_udp_headers(const L2L3& l, uint16_t destination_port, MutableBytes frame);
+/// Ones' complement sum of what the UDP checksum covers: the pseudo-header and the datagram, in which the
+/// checksum itself is 0.
+uint32_t udp_checksum_sum(const L2L3& l, Bytes frame);
 /// RFC 768 and RFC 8200 8.1, over the payload that stands in `frame`: a computed 0 is sent as ones.
 void write_udp_checksum(const L2L3& l, MutableBytes frame);
 

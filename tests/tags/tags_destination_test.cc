@@ -315,5 +315,23 @@ TEST(Tags, H19_SilenceIsProbedWithTheOldestAlone) {
   EXPECT_EQ(psns(rig.b.lan), (Psns{100, 101, 102}));
 }
 
+// What comes meanwhile, of a flow whose packets went the short way before.
+TEST(Tags, H19_NothingIsDeliveredWhileTheReceiverIsNotReady) {
+  PairRig rig;
+  rig.connect();
+  for (uint32_t psn = 100; psn < 104; ++psn) {
+    rig.from_a(write_only(psn));
+    rig.carry_ab();
+  }
+  rig.from_b(answer(102, 3));
+  rig.b.lan.clear();
+  rig.from_b(answer(103, 3, kAethRnr | 10));  // 320 us
+  rig.from_a(write_only(104));
+  rig.carry_ab();
+  EXPECT_TRUE(rig.b.lan.empty());
+  rig.wait(Duration::millis(1));
+  EXPECT_EQ(psns(rig.b.lan), (Psns{103, 104}));
+}
+
 }  // namespace
 }  // namespace matchrdma::tags

@@ -43,7 +43,9 @@ TEST(Tags, H2_HoleIsResentOnlyOnAMarkNewerThanTheSend) {
   PairRig rig;
   rig.connect();
   rig.from_a(write_only(100));
-  rig.wait(Duration::micros(60));  // a mark, older than what follows
+  rig.wait(Duration::micros(60));
+  const auto mark = newest<SentMark>(rig.a.wan);  // older than what follows
+  ASSERT_TRUE(mark.has_value());
   rig.from_a(write_only(101));
   rig.from_a(write_only(102));
   lose(rig.a.wan, 101);
@@ -51,7 +53,7 @@ TEST(Tags, H2_HoleIsResentOnlyOnAMarkNewerThanTheSend) {
   rig.wait(Duration::micros(150));
   ASSERT_TRUE(newest<CustodyAck>(rig.b.wan).has_value());
   EXPECT_EQ(newest<CustodyAck>(rig.b.wan)->ranges, 1);
-  EXPECT_EQ(newest<CustodyAck>(rig.b.wan)->mark_echo, 1u);
+  EXPECT_EQ(newest<CustodyAck>(rig.b.wan)->mark_echo, mark->seq);
   rig.carry_ba();
   EXPECT_TRUE(psns(rig.a.wan).empty());
   rig.carry_ab();  // the mark of 102
@@ -173,6 +175,83 @@ TEST(Tags, H17_WrongIcrcFromTheLanIsForwardedNeverOwned) {
   EXPECT_EQ(rig.a.shard.owned_packets(), 1u);
   EXPECT_EQ(acks(rig.a.lan), (Psns{100}));
   EXPECT_EQ(psns(rig.a.wan), (Psns{100, 101}));
+}
+
+TEST(Tags, H2_EchoOfAMarkThatWasNeverSentProvesNothing) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.from_a(write_only(101));
+  rig.from_a(write_only(102));
+  lose(rig.a.wan, 101);
+  rig.carry_ab();
+  rig.wait(Duration::micros(150));
+  ASSERT_TRUE(newest<CustodyAck>(rig.b.wan).has_value());
+  CustodyAck report = *newest<CustodyAck>(rig.b.wan);
+  ASSERT_EQ(report.ranges, 1);
+  rig.a.wan.clear();
+  report.mark_echo = uint64_t{1} << 62;
+  rig.say(rig.a, report);
+  EXPECT_TRUE(psns(rig.a.wan, Cause::kCustodyResend).empty());
+}
+
+// PROTOCOL 4: the source's ACKs look like the receiver's. How they look stands in every report until the source
+// has seen one of them.
+TEST(Tags, FormOfTheReceiversAcksIsToldUntilItIsKnown) {
+  PairRig rig;
+  rig.connect();
+  const auto confirm_through = [&](uint32_t psn, uint16_t port) {
+    Ends e;
+    e.port = port;
+    rig.from_a(write_only(psn));
+    rig.carry_ab();
+    rig.from_b(answer(psn, psn - 99), e);
+    rig.wait(Duration::millis(1));
+    return newest<CustodyAck>(rig.b.wan);
+  };
+  auto report = confirm_through(100, 0xc001);
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->form.known);
+  lose_messages(rig.b.wan);
+  rig.wait(Duration::millis(50));
+  report = newest<CustodyAck>(rig.b.wan);
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->form.known);  // nobody has heard of it yet
+  rig.run(Duration::millis(5));
+  report = confirm_through(101, 0xc001);
+  ASSERT_TRUE(report.has_value());
+  EXPECT_FALSE(report->form.known);
+  rig.run(Duration::millis(5));
+  report = confirm_through(102, 0xc055);  // another one
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->form.known);
+  rig.run(Duration::millis(5));
+  rig.a.lan.clear();
+  rig.from_a(write_only(103));
+  ASSERT_EQ(acks(rig.a.lan), (Psns{103}));
+  EXPECT_EQ(rig.a.lan.back().frame().udp_source_port(), 0xc055);
+}
+
+// An overtaken report may tell an older form, and does not bring it back.
+TEST(Tags, FormOfAnOlderReportIsNotTaken) {
+  PairRig rig;
+  rig.connect();
+  rig.from_a(write_only(100));
+  rig.carry_ab();
+  rig.from_b(answer(100, 1));
+  rig.wait(Duration::millis(1));
+  ASSERT_TRUE(newest<CustodyAck>(rig.b.wan).has_value());
+  CustodyAck newer = *newest<CustodyAck>(rig.b.wan);
+  CustodyAck older = newer;
+  newer.seq = 9;
+  newer.form.net.udp_source_port = 0xc099;
+  older.seq = 8;
+  rig.say(rig.a, newer);
+  rig.say(rig.a, older);
+  rig.a.lan.clear();
+  rig.from_a(write_only(101));
+  ASSERT_EQ(acks(rig.a.lan), (Psns{101}));
+  EXPECT_EQ(rig.a.lan.back().frame().udp_source_port(), 0xc099);
 }
 
 }  // namespace
