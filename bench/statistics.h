@@ -7,15 +7,16 @@
 
 namespace matchrdma {
 
-/// The value that one in `part` of them does not exceed; 0 of none.
-inline double one_in(size_t part, std::vector<double> v) {
+/// The value that a share of them, 0 to 1, does not exceed; 0 of none.
+inline double quantile(double share, std::vector<double> v) {
   if (v.empty()) return 0;
-  const auto at = v.begin() + static_cast<std::ptrdiff_t>(v.size() / part);
+  const size_t n = std::min(static_cast<size_t>(static_cast<double>(v.size()) * share), v.size() - 1);
+  const auto at = v.begin() + static_cast<std::ptrdiff_t>(n);
   std::nth_element(v.begin(), at, v.end());
   return *at;
 }
-inline double median(std::vector<double> v) { return one_in(2, std::move(v)); }
+inline double median(std::vector<double> v) { return quantile(0.5, std::move(v)); }
 /// What a round takes when nobody else is at the machine.
-inline double lower_quartile(std::vector<double> v) { return one_in(4, std::move(v)); }
+inline double lower_quartile(std::vector<double> v) { return quantile(0.25, std::move(v)); }
 
 }  // namespace matchrdma

@@ -30,15 +30,15 @@ ShardConfig shard_config(const RigOptions& o, uint32_t instance) {
   return c;
 }
 
+Error lost(const std::string& what) { return Error{what + ": the figures would mean nothing"}; }
+
+}  // namespace
+
 PacketRef copy_of(Bytes frame, PacketPool& pool) {
   PacketRef p = pool.alloc(static_cast<uint32_t>(frame.size()));
   if (p) std::copy(frame.begin(), frame.end(), p->data);
   return p;
 }
-
-Error lost(const std::string& what) { return Error{what + ": the figures would mean nothing"}; }
-
-}  // namespace
 
 Result<std::unique_ptr<Rig>> Rig::create(const RigOptions& o, const io::Clock& clock) {
   std::unique_ptr<Rig> rig(new Rig(o));
@@ -108,16 +108,17 @@ void Rig::come_back() {
     returning_.push_back(copy_of(f, a_->pool()));
   });
 }
+void Rig::bring_back(size_t at_once) {
+  for (size_t i = 0; i < at_once && !returning_.empty(); ++i) {
+    a_->wan().put(std::move(returning_.front()));
+    returning_.pop_front();
+  }
+}
 // The source's turn; what it sends stays on the span.
 uint64_t Rig::send() {
   // What the peer said in its last turn arrives all through this one.
   const size_t at_once = (returning_.size() * kBurst + o_.phase - 1) / o_.phase;
-  const uint64_t cycles = a_->work([&] {
-    for (size_t i = 0; i < at_once && !returning_.empty(); ++i) {
-      a_->wan().put(std::move(returning_.front()));
-      returning_.pop_front();
-    }
-  });
+  const uint64_t cycles = a_->work([&] { bring_back(at_once); });
   a_->lan().take([&](Bytes f) { traffic_.acknowledged(f); });
   to_span();
   span_.push_back(std::exchange(going_, {}));
@@ -232,6 +233,10 @@ Result<Turns> Rig::run(int turns) {
   t.span_datagrams = datagrams_;
   t.registered_seconds = registered_seconds_;
   if (traffic_.repeated() != 0) return Error{"a receiver was asked where it is while it answered all"};
+  return t;
+}
+
+Result<void> Rig::finish() {
   // What is still on its way, and what makes the messages whole.
   while (traffic_.unfinished()) {
     for (uint32_t i = 0; i < o_.phase && traffic_.unfinished(); ++i) {
@@ -247,8 +252,7 @@ Result<Turns> Rig::run(int turns) {
     answer();
     a_->lan().take([&](Bytes f) { traffic_.acknowledged(f); });
   }
-  if (auto r = judge(); !r) return Error{r.error()};
-  return t;
+  return judge();
 }
 
 Result<void> Rig::judge() const {

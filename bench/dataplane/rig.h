@@ -27,11 +27,19 @@ struct Turns {
   double registered_seconds = 0;
 };
 
+/// The frame in a buffer of the pool; empty when there is none.
+PacketRef copy_of(Bytes frame, PacketPool& pool);
+
 /// Frames on the span, one after the other. They are written into the receiver's buffers when they arrive, as a
 /// NIC does, and not while they are under way.
 struct Flight {
   std::vector<uint8_t> bytes;
   std::vector<size_t> ends;
+};
+
+/// What one proxy adds to each packet, in ns, in the order of the packets.
+struct Delays {
+  std::vector<double> source, destination;
 };
 
 /// Duty: registers the flows and runs the turns. An Error when anything was lost, doubled or not acknowledged:
@@ -40,6 +48,11 @@ class Rig {
  public:
   static Result<std::unique_ptr<Rig>> create(const RigOptions& o, const io::Clock& clock);
   Result<Turns> run(int turns);
+  /// Packets come at random (Poisson) at `load` of what `t` says the proxies can do, and the workers poll: from
+  /// a packet's arrival to the end of the round that put it on the wire.
+  Result<Delays> delays(double load, const Turns& t, uint32_t packets);
+  /// Everything arrives and is acknowledged; an Error if not.
+  Result<void> finish();
 
  private:
   Rig(const RigOptions& o) : o_(o), traffic_(o.traffic) {}
@@ -57,6 +70,7 @@ class Rig {
   void hop();
   uint64_t deliver();
   void answer();
+  void bring_back(size_t at_once);
   Result<void> turn(Turns& t, bool counted);
   Result<void> primitive_turns(Turns& t, bool counted);
   Result<void> judge() const;

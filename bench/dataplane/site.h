@@ -71,17 +71,22 @@ class Site {
   uint64_t work(Between&& between) {
     uint64_t cycles = 0;
     do {
-      time_.resume();
-      const uint64_t begin = io::tsc();
-      worker_->round();
-      cycles += io::tsc() - begin;
-      time_.pause();
+      cycles += round();
       between();
     } while (lan_->waiting() + wan_->waiting() != 0);
     return cycles;
   }
   uint64_t work() {
     return work([] {});
+  }
+  /// TSC cycles of one round.
+  uint64_t round() {
+    time_.resume();
+    const uint64_t begin = io::tsc();
+    worker_->round();
+    const uint64_t cycles = io::tsc() - begin;
+    time_.pause();
+    return cycles;
   }
   io::MbufPool& pool() { return *at_.pool; }
   io::RingPort& lan() { return *lan_; }
