@@ -36,7 +36,9 @@ Kind<Limits> limits_section() {
       key<L>("max_owning_flows", &L::max_owning_flows, entries(), kRestart,
              "flows that may hold packets at one time, per role"),
       key<L>("custody_soft", &L::custody_soft_bytes, memory_bytes(), kRestart,
-             "custody above which CNPs go out at full rate and hold_max releases nothing"),
+             "custody above which CNPs go out at full rate and hold_max releases nothing; its share of "
+             "custody_hard holds "
+             "for custody_packets too"),
       key<L>("custody_hard", &L::custody_hard_bytes, memory_bytes(), kRestart,
              "custody above which only the reserve of a flow is accepted"),
       key<L>("reserve_per_flow", &L::reserve_bytes_per_flow, bytes_between(0, kGiB), kRestart,

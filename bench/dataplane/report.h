@@ -47,7 +47,7 @@ class Report {
                 {"ratio", Align::kRight},
                 {"port", Align::kRight},
                 {"lookup", Align::kRight},
-                {"ICRC", Align::kRight},
+                {"CRC", Align::kRight},
                 {"retain", Align::kRight},
                 {"ACKs", Align::kRight},
                 {"owned", Align::kRight},

@@ -18,6 +18,7 @@ struct Limits {
   uint32_t max_flows = 65536;                   ///< flow records (two per QP pair)
   uint32_t max_owning_flows = 16384;            ///< flows that may hold packets at one time, per role
   uint64_t custody_soft_bytes = 768ull << 20;   ///< above: hold_max releases nothing, CNPs at full rate
+                                                ///< (the same share of custody_packets)
   uint64_t custody_hard_bytes = 1024ull << 20;  ///< above: only the reserve per owning flow is accepted
   uint64_t reserve_bytes_per_flow =
       64 << 10;  ///< 64 KiB x max_owning_flows = 1 GiB on top of the hard limit at worst

@@ -22,6 +22,7 @@ struct RoleCtx {
   const FlowPolicy* policy = nullptr;
   Duration rtt;  ///< newest windowed minimum of the span's round trip
   bool peer_up = true;
+  uint64_t soft_packets = 0;  ///< of custody_packets, the share that custody_soft is of custody_hard
   std::vector<uint32_t>* touched =
       nullptr;              ///< flows that gate or egress served: they need new deadlines and ACKs
   uint32_t busy_flows = 0;  ///< something happened to so many within a round trip
@@ -31,6 +32,12 @@ struct RoleCtx {
     constexpr int64_t kFew = 64;
     return Duration{std::max(least.ns, std::min(most.ns, least.ns * (busy_flows / kFew)))};
   }
+  /// Custody above `eighths` of its soft limit, in bytes or in packets: small ones use these up first.
+  bool custody_above(uint64_t eighths) const {
+    return n->custody_bytes > limits->custody_soft_bytes * eighths / 8 ||
+           n->custody_packets > soft_packets * eighths / 8;
+  }
+  bool custody_is_short() const { return custody_above(8); }
   /// After that an unanswered message is said again.
   Duration answer_wait() const { return rtt + rtt / 2 + timing->handshake_retry_min; }
 };

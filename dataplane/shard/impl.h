@@ -234,6 +234,7 @@ struct Shard::Impl {
 
   // The peer.
   Duration rtt;
+  uint64_t soft_packets;  ///< of custody
   std::array<Duration, 16> rtt_window{};
   uint32_t rtt_count = 0;
   Instant last_heard = Instant::never();  ///< never: nothing was heard yet

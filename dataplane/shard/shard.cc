@@ -28,6 +28,12 @@ uint64_t read_entries(const Limits& l) {
 // What is rare, one in sixteen of the packets; and one for each flow, which may need it to go on at all.
 uint64_t rare_entries(uint32_t packets, const Limits& l) { return packets / 16 + uint64_t{l.max_owning_flows}; }
 
+uint64_t soft_share(const Limits& l) {
+  const auto all = static_cast<unsigned __int128>(l.custody_packets);
+  return static_cast<uint64_t>(
+      std::min(all, all * l.custody_soft_bytes / std::max<uint64_t>(l.custody_hard_bytes, 1)));
+}
+
 // Copies behind a barrier that nobody lifts, an active flow that owes nothing and is owed nothing, and a failed
 // QP whose sender has stopped: its numbers may name another one soon.
 Instant expiry(const SourceFlow& f, const RoleCtx& ctx) {
@@ -59,7 +65,8 @@ Shard::Impl::Impl(const ShardConfig& c, PacketPool& p)
       timers(c.limits.max_flows),
       pause(c.pause),
       correlation(c.limits.correlation),
-      rtt(c.timing.initial_rtt) {
+      rtt(c.timing.initial_rtt),
+      soft_packets(soft_share(c.limits)) {
   records.reserve(c.limits.max_flows);
 }
 
@@ -75,6 +82,7 @@ RoleCtx Shard::Impl::context(Instant now, Outbox& out) {
   ctx.tuning = &config.tuning;
   ctx.policy = config.policy != nullptr ? config.policy : &fixed_policy;
   ctx.rtt = rtt;
+  ctx.soft_packets = soft_packets;
   ctx.busy_flows = std::max(busy_before, busy_now);
   ctx.touched = &touched;
   ctx.peer_up = last_heard.is_never() || last_heard + config.timing.peer_timeout > now;

@@ -149,8 +149,7 @@ void Shard::Impl::source_request(SourceFlow& f, const Frame& req, PacketRef pack
       keep_until_closed(f, std::move(packet), ctx);
       return;
   }
-  const bool short_of_memory = n.custody_bytes > config.limits.custody_soft_bytes;
-  if (short_of_memory || f.group->backlog_bytes > config.tuning.gate_cnp_threshold)
+  if (ctx.custody_is_short() || f.group->backlog_bytes > config.tuning.gate_cnp_threshold)
     on_gate_backlog(f, cnp_port, ctx);
 }
 

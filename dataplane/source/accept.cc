@@ -166,7 +166,7 @@ bool accept_before_lift(SourceFlow& f, const Frame& req, PacketRef& packet, cons
 void run_accept_timers(SourceFlow& f, const RoleCtx& ctx) {
   if (nak_deadline(f, ctx) <= ctx.now) f.gap_nak = SourceFlow::GapNak::kDue;
   // hold_max (H3): a NIC that waits longer resends; above the soft limit only admission acknowledges.
-  if (ctx.n->custody_bytes > ctx.limits->custody_soft_bytes) return;
+  if (ctx.custody_is_short()) return;
   while (f.released_end() < f.epsn) {
     const uint64_t i = f.find(f.released_end());
     if (i >= f.window.end() || f.window[i].accepted + ctx.timing->hold_max > ctx.now) break;
@@ -178,7 +178,7 @@ void run_accept_timers(SourceFlow& f, const RoleCtx& ctx) {
 
 Instant accept_deadline(SourceFlow& f, const RoleCtx& ctx) {
   Instant at = nak_deadline(f, ctx);
-  if (f.released_end() < f.epsn && ctx.n->custody_bytes <= ctx.limits->custody_soft_bytes) {
+  if (f.released_end() < f.epsn && !ctx.custody_is_short()) {
     const uint64_t i = f.find(f.released_end());
     if (i < f.window.end()) at = earlier(at, f.window[i].accepted + ctx.timing->hold_max);
   }

@@ -22,9 +22,7 @@ Pause::Pause(const PauseConfig& config) : config_(config), quanta_(quanta(config
 
 void Pause::run(const RoleCtx& ctx) {
   if (config_.priorities == 0) return;
-  const uint64_t soft = ctx.limits->custody_soft_bytes;
-  const uint64_t ends = next_.is_never() ? soft : soft - soft / 8;
-  if (ctx.n->custody_bytes <= ends) {
+  if (!ctx.custody_above(next_.is_never() ? 8 : 7)) {
     next_ = Instant::never();
     return;
   }

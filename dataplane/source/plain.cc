@@ -28,6 +28,7 @@ Plain accept_plain(SourceFlow& f, const Frame& req, PacketRef& packet, const Rol
   if (!is_plain(f, req, ctx)) return Plain::kNo;
   if (ctx.n->custody_bytes + bytes > std::min(ctx.limits->custody_soft_bytes, ctx.limits->custody_hard_bytes))
     return Plain::kNo;
+  if (ctx.n->custody_packets >= ctx.soft_packets) return Plain::kNo;
   BudgetGroup& g = *f.group;
   if (!gate_stands_open(g, ctx)) return Plain::kNo;
   const bool idle = f.window.empty();

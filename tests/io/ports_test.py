@@ -117,12 +117,20 @@ def fanout_group_that_is_taken(tool):
     span.end()
 
 
+def more_than_is_free():
+    """MiB of hugepages that this machine cannot give."""
+    with open("/proc/meminfo", encoding="ascii") as f:
+        free = next((int(line.split()[1]) for line in f if line.startswith("HugePages_Free:")), 0)
+    return 2 * free + 512
+
+
 def complaints(tool):
+    lacking = more_than_is_free()
     for options, says in [(["--a", "net_af_packet0,iface=nosuch", "--b", "net_af_packet1,iface=b1"],
                            "interface nosuch: its MTU cannot be read: No such device; `ip link` lists"),
                           (["--a", "a1", "--b", "b1"], "port a1: neither a PCI address"),
-                          (["--a", "net_null0", "--b", "net_null1", "--memory", "32MiB"],
-                           "there are not enough free hugepages for 32 MiB: reserve 16 pages of 2 MiB")]:
+                          (["--a", "net_null0", "--b", "net_null1", "--memory", f"{lacking}MiB"],
+                           f"not enough free hugepages for {lacking} MiB: reserve {lacking // 2} pages of 2 MiB")]:
         done = subprocess.run([tool, "span", *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=60)
         check(done.returncode != 0 and says in done.stdout, f"says: {says}")

@@ -392,6 +392,29 @@ TEST(Tags, C12_LanIsPausedWhileCustodyIsShortOfMemory) {
   EXPECT_GT(rig.a.shard.counters().pauses, 0u);
 }
 
+// Small packets use the entries up long before the bytes.
+TEST(Tags, C12_LanIsPausedWhileCustodyIsShortOfEntries) {
+  RigOptions o;
+  o.config.limits.custody_packets = 40;
+  o.config.limits.custody_soft_bytes = 3u << 20;
+  o.config.limits.custody_hard_bytes = 4u << 20;
+  o.config.pause = {{2, 0, 0, 0, 0, 9}, 1 << 3, 100'000'000'000};
+  PairRig rig(o);
+  rig.connect();
+  uint32_t psn = 100;
+  for (; psn < 130; ++psn) rig.from_a(write_only(psn));
+  EXPECT_TRUE(pauses(rig.a.lan).empty());
+  rig.from_a(write_only(psn++));
+  EXPECT_EQ(pauses(rig.a.lan).size(), 1u);
+  EXPECT_EQ(rig.a.shard.counters().cnps, 1u);
+  rig.carry();
+  rig.from_b(answer(psn - 1, psn - 100));
+  rig.run(Duration::millis(10));
+  pauses(rig.a.lan);
+  rig.wait(Duration::millis(1));
+  EXPECT_TRUE(pauses(rig.a.lan).empty());
+}
+
 TEST(Tags, C12_NoPriorityNamedNoPause) {
   RigOptions o;
   o.config.limits.custody_soft_bytes = 400;
