@@ -232,7 +232,12 @@ Result<Turns> Rig::run(int turns) {
   t.packets = static_cast<uint64_t>(turns) * o_.phase;
   t.span_datagrams = datagrams_;
   t.registered_seconds = registered_seconds_;
-  if (traffic_.repeated() != 0) return Error{"a receiver was asked where it is while it answered all"};
+  if (traffic_.repeated() != 0) {
+    return Error{"a receiver got " + std::to_string(traffic_.repeated()) + " packets twice though nothing was lost: " +
+                 std::to_string(a_->counters().custody_resends) + " sent again over the span, " +
+                 std::to_string(b_->counters().probes) + " probes, " + std::to_string(b_->counters().redelivered) +
+                 " delivered again"};
+  }
   return t;
 }
 

@@ -7,6 +7,7 @@
 
 #include "bench/dataplane/site.h"
 #include "bench/dataplane/traffic.h"
+#include "dataplane/base/prng.h"
 
 namespace matchrdma::dataplane_bench {
 
@@ -71,6 +72,7 @@ class Rig {
   uint64_t deliver();
   void answer();
   void bring_back(size_t at_once);
+  bool deliver_at_random(double mean, Prng& prng, std::vector<double>& kept);
   Result<void> turn(Turns& t, bool counted);
   Result<void> primitive_turns(Turns& t, bool counted);
   Result<void> judge() const;
