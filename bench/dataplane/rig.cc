@@ -233,10 +233,10 @@ Result<Turns> Rig::run(int turns) {
   t.span_datagrams = datagrams_;
   t.registered_seconds = registered_seconds_;
   if (traffic_.repeated() != 0) {
-    return Error{"a receiver got " + std::to_string(traffic_.repeated()) + " packets twice though nothing was lost: " +
-                 std::to_string(a_->counters().custody_resends) + " sent again over the span, " +
-                 std::to_string(b_->counters().probes) + " probes, " + std::to_string(b_->counters().redelivered) +
-                 " delivered again"};
+    return Error{"a receiver got " + std::to_string(traffic_.repeated()) +
+                 " packets twice though nothing was lost: " + std::to_string(a_->counters().custody_resends) +
+                 " sent again over the span, " + std::to_string(b_->counters().probes) + " probes, " +
+                 std::to_string(b_->counters().redelivered) + " delivered again"};
   }
   return t;
 }
