@@ -10,17 +10,32 @@ namespace {
 
 /// A sender whose newest request is younger has not stopped.
 constexpr Duration kStillMoving = Duration::seconds(1);
+/// A LAN may lose or reorder the head of a round of retransmissions, but not of so many.
+constexpr uint32_t kRounds = 3;
+
+// The sender's oldest outstanding PSN, better than we can know it: it may have taken a response that we did not
+// count, and ignores a NAK below. But a NAK above it acknowledges what is in between, which nobody may have
+// (swarm seed 5000732): it rises only to what no round went below.
+void follow_sender(SourceFlow& f, Seq psn, bool paused) {
+  if (psn < f.fault_psn) f.fault_psn = psn;
+  if (paused && f.fault_round_oldest != INT64_MAX) {
+    f.fault_oldest = std::min(f.fault_oldest, f.fault_round_oldest);
+    if (++f.fault_rounds >= kRounds) {
+      f.fault_psn = std::max(f.fault_psn, f.fault_oldest);
+      f.fault_rounds = 0;
+      f.fault_oldest = INT64_MAX;
+    }
+  }
+  f.fault_round_oldest = paused ? psn : std::min(f.fault_round_oldest, psn);
+}
 
 }  // namespace
 
 void on_request_poisoned(SourceFlow& f, const Frame& req, const RoleCtx& ctx) {
   if (!f.ack_frame.prepared()) f.set_ack_form(AckTemplate::mirrored(req));
+  const bool paused = f.last_request() + kRetransmissionPause <= ctx.now;
   f.set_last_request(ctx.now);
-  const Seq psn = unwrap24(req.psn().v, f.fault_psn);
-  // A sender that goes back shows its oldest outstanding PSN, better than we can know it: it may have taken a
-  // response that we did not count.
-  if (psn <= f.fault_last_seen) f.fault_psn = psn;
-  f.fault_last_seen = psn;
+  follow_sender(f, unwrap24(req.psn().v, f.fault_psn), paused);
   give_fault_nak(f, ctx);
 }
 
@@ -38,7 +53,8 @@ void poison(SourceFlow& f, uint8_t syndrome, Gate& gate, const RoleCtx& ctx) {
   }
   f.fault_msn = std::max<int64_t>(messages_below(f, f.fault_psn), 0);  // never less than was told
   f.fault_syndrome = syndrome;
-  f.fault_last_seen = f.seen_end();
+  f.fault_round_oldest = f.fault_oldest = INT64_MAX;
+  f.fault_rounds = 0;
   const bool known = f.tracked() || f.state == FlowState::kDoubted;
   const bool outstanding = known && std::max(f.epsn, f.seen_end()) > f.fault_psn;
   discard_owned(f, gate, ctx);

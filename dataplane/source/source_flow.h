@@ -214,6 +214,10 @@ struct SourceFlow : PlainState, Bounds {
   uint8_t fault_syndrome = 0;
   int64_t fault_msn = 0;
   Seq fault_psn = 0, fault_last_seen = 0;
+  // Oldest PSNs that the sender has shown since: in its present round, and in all whole rounds since fault_psn
+  // rose.
+  Seq fault_round_oldest = INT64_MAX, fault_oldest = INT64_MAX;
+  uint32_t fault_rounds = 0;
   bool fault_told = false;
   Instant doubt_ends = Instant::never();
   Instant moved_on{-1'000'000'000'000};  ///< doubted: newest request beyond everything we acknowledged

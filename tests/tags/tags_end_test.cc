@@ -471,5 +471,52 @@ TEST(Tags, S3_NothingOfTheSameLifeIsDroppedWhileAFlowIsForgotten) {
   EXPECT_EQ(psns(rig.b.lan), Psns{101});
 }
 
+/// A QP that has failed while its sender has all of 100 to 103 acknowledged.
+struct Failed : PairRig {
+  Failed() {
+    connect();
+    for (uint32_t psn = 100; psn < 104; ++psn) from_a(write_only(psn));
+    run(Duration::millis(1));
+    const auto report = newest_report();
+    say(a, FlowFault{report.id, kNakRemoteOperation, false, report.confirmed_end, report.msn_real});
+    EXPECT_EQ(state_at(a, true), "poisoned");
+    a.lan.clear();
+  }
+  CustodyAck newest_report() {
+    from_b(answer(103, 4));
+    wait(Duration::millis(1));
+    const auto report = newest<CustodyAck>(b.wan);
+    EXPECT_TRUE(report.has_value());
+    return report.value_or(CustodyAck{});
+  }
+  Psns faults() {
+    Psns at;
+    for (const Aeth& e : aeths(a.lan)) at.push_back(e.psn);
+    a.lan.clear();
+    return at;
+  }
+};
+
+// A NAK acknowledges what stands before it: of two packets that a LAN swapped, the later one shows nothing
+// (swarm seed 5000732).
+TEST(Tags, H12_FaultDoesNotRiseWhereALanReorders) {
+  Failed rig;
+  for (const uint32_t psn : {104u, 107u, 106u, 105u}) rig.from_a(write_only(psn));
+  EXPECT_EQ(rig.faults(), (Psns{104, 104, 104, 104}));
+}
+
+// The head of a round may be lost on the LAN, so one round proves nothing.
+TEST(Tags, H12_FaultRisesToWhatTheSenderGoesBackToAgainAndAgain) {
+  Failed rig;
+  for (int round = 0; round < 3; ++round) {
+    rig.wait(Duration::millis(5));
+    for (const uint32_t psn : {106u, 105u, 107u}) rig.from_a(write_only(psn));
+    EXPECT_EQ(rig.faults(), (Psns{104, 104, 104})) << round;
+  }
+  rig.wait(Duration::millis(5));
+  rig.from_a(write_only(105));
+  EXPECT_EQ(rig.faults(), (Psns{105}));
+}
+
 }  // namespace
 }  // namespace matchrdma::tags
