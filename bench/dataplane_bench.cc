@@ -12,6 +12,7 @@
 #include "bench/dataplane/forward.h"
 #include "bench/dataplane/report.h"
 #include "bench/dataplane/rig.h"
+#include "bench/dataplane/stages.h"
 #include "bench/statistics.h"
 #include "dataplane/io/eal.h"
 #include "proxy/json_output.h"
@@ -22,7 +23,7 @@ namespace {
 constexpr uint32_t kMainCpu = 0;
 
 struct Options {
-  std::vector<std::string> roles{"proxied", "transparent", "forward", "ack", "delay"};
+  std::vector<std::string> roles{"proxied", "transparent", "stages", "forward", "ack", "delay"};
   std::vector<uint32_t> payloads{256, 1024, 4096}, flows{1, 1000, 100'000, 1'000'000};
   std::vector<std::string> icrc{"on", "off"};
   uint32_t custody = 16384, message_packets = 0, report_us = 100, memory = 3072, cpu = 1;
@@ -73,6 +74,20 @@ Result<void> measure_roles(const Options& o, const io::Clock& clock, Report& rep
           std::cerr << '.' << std::flush;
         }
       }
+    }
+  }
+  return {};
+}
+
+Result<void> measure_all_stages(const Options& o, Report& report) {
+  if (!wanted(o, "stages")) return {};
+  for (const uint32_t flows : o.flows) {
+    for (const uint32_t payload : o.payloads) {
+      const RigOptions r = rig_options(o, flows, payload);
+      auto stages = measure_stages(r.traffic, r.phase, o.turns);
+      if (!stages) return Error{stages.error()};
+      report.add(r.traffic, *stages);
+      std::cerr << '.' << std::flush;
     }
   }
   return {};
@@ -140,7 +155,7 @@ int run(const Options& o) {
   const auto on_worker = [&] {
     for (const auto& part : std::initializer_list<std::function<Result<void>()>>{
              [&] { return measure_acks(o, report); }, [&] { return measure_roles(o, clock, report); },
-             [&] { return measure_delays(o, clock, report); }}) {
+             [&] { return measure_all_stages(o, report); }, [&] { return measure_delays(o, clock, report); }}) {
       if (done) done = part();
     }
   };
@@ -163,10 +178,11 @@ int main(int argc, char** argv) {
   using namespace matchrdma::dataplane_bench;
   Options o;
   CLI::App app{"What a packet costs the daemon's worker loop, beside the bare steps of DPDK"};
-  app.add_option("--role", o.roles,
-                 "proxied (source and destination), transparent, forward (beside dpdk-testpmd), ack, delay")
+  app.add_option(
+         "--role", o.roles,
+         "proxied (source and destination), transparent, stages, forward (beside dpdk-testpmd), ack, delay")
       ->delimiter(',')
-      ->check(CLI::IsMember({"proxied", "transparent", "forward", "ack", "delay"}));
+      ->check(CLI::IsMember({"proxied", "transparent", "stages", "forward", "ack", "delay"}));
   app.add_option("--payload", o.payloads, "bytes of a packet's payload: path MTUs")
       ->delimiter(',')
       ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));

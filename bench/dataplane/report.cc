@@ -32,7 +32,6 @@ void Report::add(const Point& p) {
 }
 
 void Report::add_role(const Point& p, const char* role, double cycles) {
-  any_role_ = true;
   const uint32_t payload = p.o.traffic.payload, flows = p.o.traffic.flows;
   const double sum = lower_quartile(p.t.primitives), pps = hz_ / cycles, r = ratio(cycles, sum);
   const double gbps = pps * (payload + kHeaders) * 8 / 1e9;
@@ -68,8 +67,19 @@ void Report::add_role(const Point& p, const char* role, double cycles) {
   if (flows == 1'000'000) aim(where + ": of the sum of primitives", r, 1.6, true);
 }
 
+void Report::add(const TrafficOptions& o, const Stages& s) {
+  const double parse = lower_quartile(s.parse), lookup = lower_quartile(s.lookup),
+               icrc = lower_quartile(s.icrc);
+  stages_.add({std::to_string(o.payload), std::to_string(o.flows), whole(parse), whole(lookup), whole(icrc)});
+  json_.push_back({{"role", "stages"},
+                   {"payload", o.payload},
+                   {"flows", o.flows},
+                   {"parse", parse},
+                   {"lookup", lookup},
+                   {"icrc_cycles", icrc}});
+}
+
 void Report::add(const Forwarded& f) {
-  any_forward_ = true;
   const double worker = median(f.worker), io = median(f.io), csum = median(f.csum), r = ratio(worker, io);
   forward_.add({std::to_string(f.frame), decimal(worker / 1e6, 2), decimal(io / 1e6, 2), decimal(csum / 1e6, 2),
                 decimal(r, 2)});
@@ -99,7 +109,6 @@ void Report::add(double load, const Delays& d) {
 }
 
 void Report::add_delays(double load, const char* what, const std::vector<double>& ns) {
-  any_delay_ = true;
   const double p50 = quantile(0.5, ns), p99 = quantile(0.99, ns), p999 = quantile(0.999, ns);
   const double late = share_above(kLateNs, ns);
   delays_.add({decimal(100 * load, 0) + " %", what, decimal(p50 / 1e3, 2), decimal(p99 / 1e3, 2),
@@ -114,21 +123,25 @@ void Report::add_delays(double load, const char* what, const std::vector<double>
 }
 
 void Report::print(std::ostream& out) const {
-  if (any_role_) {
+  if (!roles_.empty()) {
     roles_.print(out);
     out << "\ncycles of the time stamp counter per packet, lower quartiles of turns in which all take part;\n"
            "sum: the same packets through a port, a hash table, the ICRC, a reference kept as long, an ACK's\n"
            "buffer; behind the ratio the same steps alone\n\n";
   }
-  if (any_forward_) {
+  if (!stages_.empty()) {
+    stages_.print(out);
+    out << "\ncycles per packet of the Shard's first steps alone, in bursts, over the same packets\n\n";
+  }
+  if (!forward_.empty()) {
     forward_.print(out);
     out << "\nboth ways together, between two net_null ports with copy=1 on one core, in turns\n\n";
   }
-  if (any_delay_) {
+  if (!delays_.empty()) {
     delays_.print(out);
     out << "\npackets of 1 KiB and 1,000 flows that come at random, at a share of what the worker can do\n\n";
   }
-  aims_.print(out);
+  if (!aims_.empty()) aims_.print(out);
 }
 
 void Report::aim(const std::string& what, double is, double wanted, bool at_most) {

@@ -7,6 +7,7 @@
 
 #include "bench/dataplane/forward.h"
 #include "bench/dataplane/rig.h"
+#include "bench/dataplane/stages.h"
 #include "proxy/table.h"
 
 namespace matchrdma::dataplane_bench {
@@ -21,6 +22,7 @@ class Report {
   explicit Report(double tsc_hz) : hz_(tsc_hz) {}
 
   void add(const Point& p);
+  void add(const TrafficOptions& o, const Stages& s);
   void add(const Forwarded& f);
   void add_ack(double cycles);
   /// `load`: share of what each proxy can do.
@@ -52,6 +54,11 @@ class Report {
                 {"ACKs", Align::kRight},
                 {"owned", Align::kRight},
                 {"datagrams/1000", Align::kRight}}};
+  Table stages_{{{"payload", Align::kRight},
+                 {"flows", Align::kRight},
+                 {"parse", Align::kRight},
+                 {"key and flow", Align::kRight},
+                 {"ICRC", Align::kRight}}};
   Table forward_{{{"frame", Align::kRight},
                   {"worker Mpackets/s", Align::kRight},
                   {"testpmd io", Align::kRight},
@@ -64,7 +71,6 @@ class Report {
                  {"p99.9 us", Align::kRight},
                  {"above 20 us", Align::kRight}}};
   Table aims_{{{"aim"}, {"is", Align::kRight}, {"wanted", Align::kRight}, {"holds"}}};
-  bool any_role_ = false, any_forward_ = false, any_delay_ = false;
   nlohmann::ordered_json json_ = nlohmann::ordered_json::array();
   bool missed_ = false;
 };
