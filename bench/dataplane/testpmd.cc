@@ -28,7 +28,11 @@ std::vector<std::string> arguments(const TestpmdRun& r) {
   const auto null = [&](int i) {
     return "net_null" + std::to_string(i) + ",copy=1,size=" + std::to_string(r.frame);
   };
-  return {"dpdk-testpmd",
+  // Whatever ends the benchmark ends it too.
+  return {"setpriv",
+          "--pdeathsig",
+          "KILL",
+          "dpdk-testpmd",
           "--lcores",
           "0@" + std::to_string(r.main_cpu) + ",1@" + std::to_string(r.cpu),
           "--in-memory",
@@ -110,7 +114,8 @@ std::vector<double> figures(const std::string& text, const std::string& name) {
 
 Result<double> testpmd_rate(const TestpmdRun& run) {
   Child child(arguments(run));
-  if (!child.started()) return Error{"dpdk-testpmd cannot be started: install the package dpdk-dev"};
+  if (!child.started())
+    return Error{"setpriv, which starts dpdk-testpmd, cannot be started: install the package util-linux"};
   constexpr size_t kPorts = 2;
   // The first figures are of a second in which it began.
   const size_t wanted = kPorts * static_cast<size_t>(run.seconds + 1);
@@ -123,7 +128,7 @@ Result<double> testpmd_rate(const TestpmdRun& run) {
   std::vector<double> rates;
   for (size_t i = kPorts; i + 1 < seen.size(); i += kPorts) rates.push_back(seen[i] + seen[i + 1]);
   if (rates.empty() || median(rates) <= 0)
-    return Error{"dpdk-testpmd forwarded nothing; it said: " + child.text().substr(0, 2000)};
+    return Error{"dpdk-testpmd (package dpdk-dev) forwarded nothing; it said: " + child.text().substr(0, 2000)};
   return median(rates);
 }
 
